@@ -84,6 +84,17 @@ struct DatabaseContent: Equatable {
     }
   }
 
+  /// Adds, changes or removes one row, here and in `transaction`.
+  mutating func changeRow(
+    _ transaction: Transaction, _ random: inout SeededGenerator
+  ) throws(StoreError) {
+    let name = Self.tableNames.randomElement(using: &random) ?? "a"
+    let editor = try Self.table(name, transaction)
+    var rows = tables[name] ?? [:]
+    try Self.changeRow(editor, &rows, &random)
+    tables[name] = rows
+  }
+
   /// Gives the rows `keys` of all tables a text, here and in `transaction`; each sixth one is long and
   /// lies in a page of its own.
   mutating func fill(

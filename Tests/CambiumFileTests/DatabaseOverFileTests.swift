@@ -160,6 +160,8 @@ struct DatabaseOverFileTests {
     let device = SimulatedDevice()
     var options = Self.options(device)
     options.checkpointAfterRecordCount = 16
+    // Each version has pages of its own.
+    options.storedLogByteCount = 0
     let store = try FileStore(path: "simulated", options: options)
     let database = try Database(store: store)
     let filling = try database.beginWrite()

@@ -20,6 +20,8 @@ struct PinnedSpaceTests {
     options.checkpointAfterRecordCount = 4
     // How much is durable is up to the tests.
     options.relaxedDelayNanoseconds = 3_600_000_000_000
+    // Each version has pages of its own.
+    options.storedLogByteCount = 0
     return try Database(store: FileStore(path: path, options: options))
   }
 
@@ -140,7 +142,10 @@ struct PinnedSpaceTests {
   }
 
   @Test func `lists of what waits are given up with the pins`() throws {
-    let store = try FileStore(path: path)
+    var options = FileStoreOptions()
+    // Each version has a record of its own.
+    options.storedLogByteCount = 0
+    let store = try FileStore(path: path, options: options)
     let database = try Database(store: store)
     try load(database)
     var pinned: Snapshot? = try database.snapshot()
@@ -190,6 +195,7 @@ struct PinnedSpaceTests {
         options.checkpointAfterRecordCount = 4
         // How much is durable is up to the tests.
         options.relaxedDelayNanoseconds = 3_600_000_000_000
+        options.storedLogByteCount = 0
         let database = try Database(store: FileStore(path: path, options: options))
         let pinned = try database.snapshot()
         var generator = SeededGenerator(seed: seed)

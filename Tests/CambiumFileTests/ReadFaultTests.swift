@@ -10,6 +10,8 @@ struct ReadFaultTests {
   /// How the file of a sample was left.
   enum Ending: CaseIterable {
     case closed, crashed
+    /// By a crash that has left small commits in the log.
+    case logged
     /// Most of it was deleted, so that it is to become shorter.
     case emptied
   }
@@ -22,7 +24,7 @@ struct ReadFaultTests {
 
     init(_ ending: Ending) throws {
       let device = SimulatedDevice()
-      let database = try ReadFaultTests.open(device)
+      let database = try ReadFaultTests.open(device, hasLog: ending == .logged)
       var random = SeededGenerator(seed: 1)
       for step in 0..<11 {
         let transaction = try database.beginWrite()
@@ -38,7 +40,7 @@ struct ReadFaultTests {
       let transaction = try database.beginWrite()
       if ending == .emptied { try content.thinOut(transaction) }
       version = try transaction.commit().version
-      if ending != .crashed { try database.close() }
+      if ending != .crashed, ending != .logged { try database.close() }
       bytes = device.bytes
     }
   }
@@ -47,11 +49,12 @@ struct ReadFaultTests {
   private static let failure = StoreError.system(operation: "read", path: path, code: 5)
 
   private static func open(
-    _ device: SimulatedDevice, memory: SharedMemory? = nil, moved: Int = 0
+    _ device: SimulatedDevice, memory: SharedMemory? = nil, moved: Int = 0, hasLog: Bool = true
   ) throws -> Database {
     var options = CrashSettings.options(device)
     options.access = .buffered
     options.memory = memory
+    if !hasLog { options.storedLogByteCount = 0 }
     var databaseOptions = DatabaseOptions()
     databaseOptions.relocatedByteCountPerCommit = moved
     return try Database(
@@ -106,7 +109,7 @@ struct ReadFaultTests {
 
   // MARK: Opening
 
-  @Test(arguments: [Ending.closed, .crashed])
+  @Test(arguments: [Ending.closed, .crashed, .logged])
   func `opening throws, and opens at the same version when it is tried again`(
     ending: Ending
   ) throws {
@@ -120,13 +123,13 @@ struct ReadFaultTests {
       #expect(device.operationCount == 0, place)
       try Self.expect(Self.open(device), sample.content, sample.version, place)
     }
-    // The identity and two heads; of the crashed file records and pages of several versions.
-    #expect(count >= (ending == .closed ? 3 : 12))
+    // The identity and two heads; of the crashed file records and pages of several versions, or a log.
+    #expect(count >= (ending == .closed ? 3 : ending == .crashed ? 12 : 6))
   }
 
   // MARK: Writing
 
-  @Test(arguments: [Ending.closed, .crashed])
+  @Test(arguments: [Ending.closed, .crashed, .logged])
   func `the first write throws and takes place when it is tried again, unless the page was dropped`(
     ending: Ending
   ) throws {
@@ -251,7 +254,7 @@ struct ReadFaultTests {
     #expect(count > 10)
   }
 
-  @Test(arguments: [Ending.closed, .crashed])
+  @Test(arguments: [Ending.closed, .crashed, .logged])
   func `verifying reports a failed read or throws, and finds nothing when it is tried again`(
     ending: Ending
   ) throws {

@@ -229,6 +229,7 @@ struct RelocationTests {
     var options = FileStoreOptions()
     options.leastRelocatedByteCount = 64 << 10
     options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.storedLogByteCount = 0
     var databaseOptions = DatabaseOptions()
     databaseOptions.relocatedByteCountPerCommit = 0
     let store = try FileStore(path: path, options: options)
@@ -273,13 +274,14 @@ struct RelocationTests {
       try transaction.setValue("\(number)", nil)
       _ = try transaction.commit()
     }
-    // Records at the end have to go first.
-    for number in 0..<160 {
+    // What the log has is stored first, and records at the end have to go.
+    for number in 0..<320 {
       let transaction = try database.beginWrite()
       try transaction.setValue("counter", Array("\(number)".utf8))
       _ = try transaction.commit()
     }
-    #expect(try byteCount() < 2_000_000)
+    // Some room is kept for what small commits leave in memory.
+    #expect(try byteCount() < 3_500_000)
     #expect(try database.verify().findings == [])
     #expect(try database.snapshot().value("0") == [UInt8](repeating: 0, count: 300_000))
     try database.close()

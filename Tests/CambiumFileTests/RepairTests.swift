@@ -10,6 +10,8 @@ struct RepairTests {
   private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
     var options = CrashSettings.options(device)
     options.checkpointAfterRecordCount = 2
+    // Each version has a record and pages of its own.
+    options.storedLogByteCount = 0
     return options
   }
 

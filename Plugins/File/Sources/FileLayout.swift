@@ -26,10 +26,12 @@ enum FileLayout {
   /// The size of a new file that keeps nothing for its codec.
   static let initialByteCount = firstBlock * blockByteCount
   /// Features without which a file of this version cannot be read or written.
-  static let knownReadFeatures: UInt64 = codecFeature
+  static let knownReadFeatures: UInt64 = codecFeature | logFeature
   static let knownWriteFeatures: UInt64 = 0
   /// The file keeps something for its codec, or its codec seals heads, records and free map.
   static let codecFeature: UInt64 = 1
+  /// Small durable commits may have left records in the log that the newest head names (``StoredLog``).
+  static let logFeature: UInt64 = 2
 
   /// What the store's own pages are, in the first byte of each (but not of leaves and branches of the free map)
   /// and in references to them.
@@ -94,8 +96,10 @@ enum FileLayout {
     static let link = deadRoots + PageReference.byteCount
     /// The block at which the head of the next version may lie; zero when it goes into a slot.
     static let next = link + 8
+    /// Where the log of small durable commits lies: address and length in one word; zero for none.
+    static let log = next + 8
     /// All fields up to here.
-    static let byteCount = next + 8
+    static let byteCount = log + 8
     static let checksum = sectorByteCount - 8
 
     /// The version is known to be synced, and so is everything it reaches.
@@ -103,6 +107,24 @@ enum FileLayout {
     /// Set by earlier versions alone: unsynced data was committed since, and what the head reaches was to
     /// survive that boot only.
     static let unsynced: UInt64 = 2
+  }
+
+  /// The fields of a batch of records in the log, by offset; the records follow, and their checksum with these.
+  enum Batch {
+    static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x42, 0x61, 0x74, 0x63, 0x0a]
+    static let magic = 0
+    static let uuid = magic + 8
+    /// The version of the file that the log follows.
+    static let base = uuid + 16
+    /// The version that the last record makes.
+    static let version = base + 8
+    /// How many bytes of records lie in the batches before.
+    static let start = version + 8
+    /// How many bytes of records lie in this one.
+    static let recordByteCount = start + 8
+    /// The checksum of the batch before; zero in the first.
+    static let link = recordByteCount + 8
+    static let byteCount = link + 8
   }
 
   /// The fields of a record's page, by offset; entries follow.

@@ -116,6 +116,10 @@ struct FileOpening {
     private(set) var logged: FileState.Logged?
     /// What the commits in the log were given.
     private(set) var smallCommits: [CommitMetadata] = []
+    /// What the log in the file has.
+    private(set) var tail: StoredLog.Tail?
+    /// The records of the log in the file, where they take the place of those in memory.
+    private(set) var storedRecords: [UInt8]?
     let wasPoisoned: Bool
     private(set) var notes: [String]
 
@@ -141,35 +145,60 @@ struct FileOpening {
         slots: slots, live: live, wasPoisoned: wasPoisoned, identity: sector, device: device,
         path: path, fileByteCount: fileByteCount)
       notes = recovery.notes
+      let isFollowed = live != nil && word?.head.head.version == recovery.newest.head.version
+      let mark = isFollowed ? lockFile?.durableMark : nil
+      // What is known to be durable says more than the file: who died over a batch has told nobody of it.
+      if let mark {
+        if mark.log?.base == recovery.newest.head.version { tail = mark.log }
+      } else {
+        try readStoredLog(device, path: path)
+      }
       guard let word, word.isLogged, let lockFile else { return }
       // Whoever settled the version in the next epoch may have died before saying so.
       let isSame =
         word.head.head == recovery.newest.head
         || recovery.newest.isNextEpoch(of: word.head)
           && word.head.head.root == recovery.newest.head.root
-      guard isSame else {
-        // A later one was made of them.
-        if recovery.newest.head.version > word.version { return }
-        notes.append(
-          "The small commits since version \(word.head.head.version) were lost: the file opens at version \(recovery.newest.head.version)."
-        )
-        return
-      }
-      var following = word
-      following.head = recovery.newest
-      do throws(StoreError) {
-        let (found, commits) = try FileState.Logged.replayed(
-          following, onto: nil, in: lockFile, device, path: path)
-        (logged, smallCommits) = (found, commits)
-      } catch {
-        switch error {
-        case .damaged, .truncated:
-          notes.append(
-            "The small commits since version \(word.head.head.version) were lost: \(error)")
-        // What cannot be read now may be whole.
-        default: throw error
+      var failure: StoreError?
+      if isSame, word.version >= newestHead.version {
+        var following = word
+        following.head = recovery.newest
+        do throws(StoreError) {
+          (logged, smallCommits) = try FileState.Logged.replayed(
+            following, onto: nil, in: lockFile, device, path: path)
+          storedRecords = nil
+          return
+        } catch {
+          switch error {
+          case .damaged, .truncated: failure = error
+          // What cannot be read now may be whole.
+          default: throw error
+          }
         }
       }
+      // A later one was made of them.
+      if recovery.newest.head.version > word.version { return }
+      if logged == nil {
+        tail = nil
+        try readStoredLog(device, path: path)
+      }
+      guard newestHead.version < word.version else { return }
+      notes.append(
+        "The small commits since version \(newestHead.version) were lost: "
+          + (failure.map { "\($0)" } ?? "the file opens at version \(recovery.newest.head.version).")
+      )
+    }
+
+    /// Makes the newest version of what the log in the file has.
+    ///
+    /// What has whole records was acknowledged: where a page is damaged of which they say what became of it, no earlier
+    /// version takes its place.
+    private mutating func readStoredLog(_ device: any Device, path: String) throws(StoreError) {
+      let content = try StoredLog.content(
+        following: recovery.newest, identity: sector, device: device, path: path)
+      guard let content else { return }
+      (logged, smallCommits) = (content.newest, content.commits)
+      (tail, storedRecords) = (content.tail, content.records)
     }
   }
 
@@ -193,7 +222,16 @@ struct FileOpening {
     let recovery = found.recovery
     (sector, codec) = (found.sector, found.codec)
     memory.reset(sector, number)
-    memory.publish(recovery.mark)
+    if let records = found.storedRecords {
+      let log = SharedLog(memory: memory)
+      guard log.prepare(), log.put(records, at: 0) != nil else {
+        throw StoreError(
+          DeviceError(operation: "write", code: PosixFiles.noRoom), path: memory.path)
+      }
+    }
+    var mark = recovery.mark
+    mark.log = found.tail
+    memory.publish(mark)
     memory.publish(recovery.newest, sector, through: found.logged?.head.version)
     // What was not settled yet must be known to whoever comes after a crash of this process.
     memory.condition =
@@ -201,7 +239,7 @@ struct FileOpening {
       ? .opened : found.wasPoisoned ? .recoveredAfterFailure : .recovered
     slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
     var state = FileState(
-      newest: recovery.newest, slots: found.slots, mark: recovery.mark, words: memory.words,
+      newest: recovery.newest, slots: found.slots, mark: mark, words: memory.words,
       pins: PinBoard(memory: memory, slot: slot), fileByteCount: found.fileByteCount)
     state.recovered = recovery.recovered
     state.logged = found.logged

@@ -101,6 +101,7 @@ extension FileStore {
       let found = HeadSector(stored: stored, identity: sector, at: place)
       return found?.head.version == version
         ? nil : "the head of version \(version) cannot be read"
+    case .log: return nil
     }
   }
 
@@ -114,6 +115,7 @@ extension FileStore {
     }
     return references.filter { !$0.isNone }.map { .page($0) }
       + books.records.compactMap { record in record.head.map { .head($0, record.version) } }
+      + (state.withLock { $0.newest.log }.map { [.log($0)] } ?? [])
   }
 }
 
@@ -123,11 +125,13 @@ private enum MetadataPage: Hashable, Sendable {
   case page(PageReference)
   /// The chained head of a version.
   case head(Extent, Version)
+  /// Room for the log of small commits; what it has is read when the file is opened.
+  case log(Extent)
 
   var extent: Extent {
     switch self {
     case .page(let reference): reference.extent
-    case .head(let extent, _): extent
+    case .head(let extent, _), .log(let extent): extent
     }
   }
 }

@@ -42,6 +42,7 @@ extension FileStore {
       throw .damaged(
         Damage(.head, "what is durable cannot be read in \(SharedMemory.path(for: path))"))
     }
+    try endStoredLog()
     if let work = try holdNewestUnlessDurable() { return try makeDurable(work) }
     try settle(state.withLock { $0.newest })
   }

@@ -69,7 +69,7 @@ extension FileStore {
 
   private func isDurable(_ version: Version) -> Bool {
     guard let mark = memory.durableMark else { return false }
-    return mark.version >= version
+    return mark.durableVersion >= version
   }
 
   /// Makes the newest version durable for all who wait.
@@ -87,7 +87,7 @@ extension FileStore {
       throw error
     }
     group.noteSync(background.now - start)
-    group.finish(durable: memory.durableMark?.version ?? 0, failure: nil)
+    group.finish(durable: memory.durableMark?.durableVersion ?? 0, failure: nil)
     scheduleSettling()
   }
 

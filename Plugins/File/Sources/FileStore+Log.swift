@@ -160,23 +160,44 @@ extension FileStore: ResidentStore {
     _ head: Head, _ record: [UInt8], _ metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     let shown = try withOpenState { state throws(StoreError) -> Pin in
-      let end = SharedLog(memory: memory).put(record, at: state.logged?.end ?? 0)
-      guard let end else {
+      guard record.count <= SharedLayout.logByteCount - (state.logged?.end ?? 0) else {
         throw .exhausted(what: "the log of small commits", limit: SharedLayout.logByteCount)
       }
-      state.logged = FileState.Logged(head: head, end: end)
-      state.note(CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
-      // First the version, then the look at the pins; see `show`.
-      memory.publish(logged: head.version)
-      state.seenLive = memory.liveWord
-      state.hasWritten = true
-      let isPinned = state.pins.hold(head, whileLive: state.seenLive)
-      precondition(
-        isPinned, "S2: somebody has published a version without holding the writer lock.")
-      return pin(head, state)
+      return show(head, record, metadata, &state)
     }
     commits.raise()
     return shown
+  }
+
+  /// The same for one that is durable before anybody sees it, by the log in the file.
+  fileprivate func installStored(
+    _ head: Head, _ record: [UInt8], _ metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
+    var shown: Pin?
+    try storeInLog(record, making: head.version) { state in
+      shown = show(head, record, metadata, &state)
+    }
+    guard let shown else { preconditionFailure("What was stored was not shown.") }
+    commits.raise()
+    return shown
+  }
+
+  /// Makes a version in memory the newest one; its record has its room in the log.
+  private func show(
+    _ head: Head, _ record: [UInt8], _ metadata: [UInt8], _ state: inout FileState
+  ) -> Pin {
+    guard let end = SharedLog(memory: memory).put(record, at: state.logged?.end ?? 0) else {
+      preconditionFailure("A record was published for which the log has no room.")
+    }
+    state.logged = FileState.Logged(head: head, end: end)
+    state.note(CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
+    // First the version, then the look at the pins; see the other `show`.
+    memory.publish(logged: head.version)
+    state.seenLive = memory.liveWord
+    state.hasWritten = true
+    let isPinned = state.pins.hold(head, whileLive: state.seenLive)
+    precondition(isPinned, "S2: somebody has published a version without holding the writer lock.")
+    return pin(head, state)
   }
 }
 
@@ -250,17 +271,25 @@ extension FileWriter: ResidentWriter {
   ///
   /// Pages are moved, and the end of the file is cut off, by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
-    if relocation != nil, version % Self.storedPerRelocation == 0 { return false }
-    return change.durability == .relaxed && !change.isAwaited
-      && change.residentByteCount + change.byteCount <= loggedByteLimit
-      && SharedLog.byteCount(ofRecord: change.recordByteCount) + SharedLog.partsByteCount <= logRoom
+    if relocation != nil, change.durability == .full || version % Self.storedPerRelocation == 0 {
+      return false
+    }
+    let room = roomInMemory()
+    let recordByteCount = SharedLog.byteCount(ofRecord: 4 + change.recordByteCount)
+    guard change.residentByteCount + change.byteCount <= room.pageByteCount,
+      recordByteCount <= room.recordByteCount
+    else { return false }
+    guard change.durability == .full else { return !change.isAwaited }
+    guard store.usesStoredLog, store.isFileVersionDurable, !store.hasMuchFree else { return false }
+    wantsLog = !store.mayStoreInLog(recordByteCount)
+    return !wantsLog
   }
 
   private static let storedPerRelocation: Version = 16
 
   func publish(
-    root: TreeRoot, residence: Residence, metadata: [UInt8], record: () -> ResidenceRecord,
-    beforeNext: (Head) -> Void
+    root: TreeRoot, residence: Residence, durability: Durability, metadata: [UInt8],
+    record: () -> ResidenceRecord, beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     try store.ensureWritable()
     try StoreLimits.check(metadata: metadata)
@@ -270,9 +299,13 @@ extension FileWriter: ResidentWriter {
     let bytes = SharedLog.record(
       of: version, after: fileVersion, metadata: metadata, byteLimit: record.byteLimit
     ) { record.write(to: &$0) }
-    let pin = try store.installLogged(head, bytes, metadata)
+    let isDurable = durability == .full
+    let pin =
+      isDurable
+      ? try store.installStored(head, bytes, metadata)
+      : try store.installLogged(head, bytes, metadata)
     end(showing: pin.head, beforeNext)
-    store.scheduleSync()
+    if isDurable { store.scheduleSettling() } else { store.scheduleSync() }
     return pin
   }
 }

@@ -52,6 +52,7 @@ extension FileStore {
   /// Writes and syncs the newest version's head with the next epoch, and says so.
   private func settleInNextEpoch() throws(StoreError) {
     var head = state.withLock { $0.newest }
+    try endStoredLog(writesAgain: true)
     head.head.epoch += 1
     try settle(head)
     say(head.head.epoch)

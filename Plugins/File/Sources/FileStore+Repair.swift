@@ -45,8 +45,9 @@ extension FileStore {
     }
     let findings = try check(reachable: extents)
     // Of the file's version, which the newest one follows in the log.
-    let replaced = try newestHead().residence?.freedReferences.map(\.extent) ?? []
-    if !findings.isEmpty { try rebuildFreeMap(reachable: extents + replaced) }
+    var others = try newestHead().residence?.freedReferences.map(\.extent) ?? []
+    if let log = state.withLock({ $0.newest.log }) { others.append(log) }
+    if !findings.isEmpty { try rebuildFreeMap(reachable: extents + others) }
     return findings
   }
 

@@ -21,7 +21,10 @@ extension FileStore {
     let (due, isClosed) = state.withLock { ($0.settleDue, $0.isClosed) }
     if isClosed { return nil }
     if due > now { return due }
+    let isLogged = memory.live(sector)?.isLogged ?? false
+    if isLogged, (try? storeIfFree()) == false { return now + options.settleDelayNanoseconds }
     let hadSlots = try? withSlotsIfFree { () throws(StoreError) in
+      if isLogged { try syncNewest() }
       guard let head = try unsettledHead() else { return }
       try settle(head)
     }

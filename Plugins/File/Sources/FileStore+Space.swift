@@ -97,6 +97,14 @@ extension FileStore {
     }
   }
 
+  /// Whether so much of the file is free that commits should see to its becoming shorter.
+  var hasMuchFree: Bool {
+    let used = books.withLock { $0.usedByteCount }
+    let kept = growth(ahead: used) + loggedByteCount(in: used)
+    return state.withLock { $0.fileByteCount } - used
+      > max(2 * options.largestSlackByteCount, used / 8) + kept
+  }
+
   /// Whether room is short, and a sync may make some.
   var wantsRoom: Bool {
     guard memory.unsyncedByteCount > 0 else { return false }

@@ -137,7 +137,9 @@ extension FileStore {
     head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
     let link = try writeSlot(slot, head)
     try syncDevice()
-    state.withLock { publish(DurableMark(inSlot: slot, head, link: link), &$0) }
+    var settled = DurableMark(inSlot: slot, head, link: link)
+    if mark.log?.base == head.head.version { settled.log = mark.log }
+    state.withLock { publish(settled, &$0) }
   }
 
   /// Makes the newest version durable, in two steps: its pages, then a settled head.
@@ -218,7 +220,7 @@ extension FileStore {
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
     var delay = options.relaxedDelayNanoseconds
     // Who waits for the medium sees to it sooner.
-    if !group.isBusy {
+    if !group.isBusy, !isNewestDurable {
       // While somebody writes, or others wait to, it is tried again soon; what cannot be stored, a while later: the
       // next commit that stores pages says why.
       do throws(StoreError) { try storePagesIfFree() } catch { delay *= 64 }

@@ -32,6 +32,6 @@ extension FileStore {
 
   /// Whether all that was committed is durable.
   var isNewestDurable: Bool {
-    memory.durableMark.map { $0.version == memory.liveVersion } ?? false
+    memory.durableMark.map { $0.durableVersion == memory.liveVersion } ?? false
   }
 }

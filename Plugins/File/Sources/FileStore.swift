@@ -5,8 +5,8 @@ import Synchronization
 
 /// Pages in one file: the default store.
 ///
-/// Reads are lent from a mapping without copies. A small durable commit is one contiguous write, the
-/// head, and one sync. After a crash the store opens at the newest durable version, whole. Several
+/// Reads are lent from a mapping without copies. A small durable commit is one contiguous write, of what it
+/// has changed or of pages and head, and one sync. After a crash the store opens at the newest durable version, whole. Several
 /// processes, and several stores of one process, may read and write one file at a time; one of them
 /// writes, the others wait for the writer lock.
 ///
@@ -301,7 +301,7 @@ public final class FileStore: PageStore {
         freeByteCount: books.isOfOlderFormat
           ? 0 : books.space.freeByteCount + fileByteCount - books.space.totalByteCount,
         pendingByteCount: books.space.pendingByteCount, newestVersion: newest,
-        durableVersion: memory.durableMark?.version ?? mark.version,
+        durableVersion: (memory.durableMark ?? mark).durableVersion,
         pinnedVersions: pinned.sorted(),
         exclusiveByteCounts: books.deferredFreeEnd == nil
           ? Self.exclusive(books.space.ledger.exclusiveByteCounts, pinned, before: stored) : [:])
@@ -353,6 +353,9 @@ public final class FileStore: PageStore {
             + "'cambium compact \(path)' begins anew"))
     }
   }
+
+  /// Whether small durable commits may use a log in the file.
+  var usesStoredLog: Bool { sector.hasLog && options.storedLogByteCount > 0 }
 
   func ensureWritable() throws(StoreError) {
     try withOpenState { state throws(StoreError) in

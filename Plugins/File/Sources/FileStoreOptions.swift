@@ -74,6 +74,11 @@ public struct FileStoreOptions: Sendable {
   /// About so much room is kept behind what is used of a file for small commits whose pages lie in memory, and
   /// less in a small file.
   package var loggedByteCount = 1 << 20
+  /// So large at most is the log in the file; zero for none.
+  ///
+  /// Small durable commits leave there what they change until their pages are stored. It takes a sixteenth of the file,
+  /// but 128 KiB at least.
+  package var storedLogByteCount = 1 << 20
   /// Relaxed commits are made durable after this time at the latest.
   package var relaxedDelayNanoseconds: Int64 = 100_000_000
   /// Relaxed commits are made durable at once after so many bytes.

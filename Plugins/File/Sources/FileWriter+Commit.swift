@@ -68,8 +68,10 @@ extension FileWriter {
     _ publish: (inout Staged) throws(StoreError) -> Pin
   ) throws(StoreError) -> Pin {
     let freeMap = try checkpointFreeMap()
+    let log = try placeOfLog()
     let record = try writeRecord(metadata: metadata)
     var head = store.state.withLock { $0.newest }
+    head.log = log
     head.head = Head(version: version, epoch: base.epoch, root: root)
     head.isSettled = false
     head.record = record.parts[0]

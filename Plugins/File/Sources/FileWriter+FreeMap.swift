@@ -100,7 +100,7 @@ extension FileWriter {
 
   /// Frees a page of the store's own, which no reader sees: said to be born in this version, it waits
   /// until this version is durable and for nobody else.
-  private func giveUp(_ extent: Extent) {
+  func giveUp(_ extent: Extent) {
     unsafe ledger.free(VersionLedger.Dead(extent: extent, born: version))
   }
 

@@ -28,10 +28,11 @@ final class FileWriter: PageWriter {
   private var failure: StoreError?
   /// Whether small commits like this one may stay in memory.
   private(set) var mayUseLog = false
-  /// How much room the log has for a small commit.
-  private(set) var logRoom = 0
-  /// How many bytes of pages may lie in memory.
-  private(set) var loggedByteLimit = 0
+  /// How much room the log has for a small commit, and how many bytes of pages may lie in memory; nil while that was
+  /// not asked.
+  private var logRoom: (recordByteCount: Int, pageByteCount: Int)?
+  /// Whether a durable commit like this one would have used a log in the file, had there been one with room.
+  var wantsLog = false
 
   /// Begins at `base`; makes the version that follows, or the same one with all its pages stored (`stores`).
   init(
@@ -65,7 +66,9 @@ final class FileWriter: PageWriter {
 
   func expect(_ durability: Durability) {
     expectsSync = durability == .full
-    if !expectsSync, !rebuildsFreeMap { lookForLogRoom() }
+    mayUseLog =
+      !rebuildsFreeMap && store.boundCodec == nil && store.options.maximumByteCount == nil
+      && (!expectsSync || store.usesStoredLog)
   }
 
   var isContended: Bool {
@@ -73,16 +76,17 @@ final class FileWriter: PageWriter {
     !store.isForked && (store.writers.waiterCount > 0 || store.group.isBusy)
   }
 
-  /// Looks whether the commit may stay in memory.
-  private func lookForLogRoom() {
-    guard store.boundCodec == nil, store.options.maximumByteCount == nil else { return }
-    mayUseLog = true
+  /// How much room there is for what the commit leaves in memory.
+  func roomInMemory() -> (recordByteCount: Int, pageByteCount: Int) {
+    if let logRoom { return logRoom }
     store.usesLog.store(true, ordering: .relaxed)
     let (newest, used) = store.state.withLock { ($0.newest, $0.logged?.end ?? 0) }
     // Something is in the log: it is there.
-    guard used > 0 || SharedLog(memory: store.memory).prepare() else { return }
-    logRoom = SharedLayout.logByteCount - used
-    loggedByteLimit = store.loggedByteLimit(newest)
+    let isThere = used > 0 || SharedLog(memory: store.memory).prepare()
+    let room =
+      isThere ? (SharedLayout.logByteCount - used, store.loggedByteLimit(newest)) : (0, 0)
+    logRoom = room
+    return room
   }
 
   func reserve(byteCount: Int) throws(StoreError) {
@@ -156,6 +160,12 @@ final class FileWriter: PageWriter {
     unsafe ledger.take(extent)
     if isMetadata { sparedUnitCount += extent.unitCount }
     return extent
+  }
+
+  /// Takes back room that was given out and not written.
+  func takeBack(_ extent: Extent) {
+    guard unsafe ledger.giveUp(extent) else { return }
+    store.books.withLock { $0.space.takeBack(extent) }
   }
 
   func write(

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// One head as it is stored: in a slot of the file, at the beginning of its commit's run, or live in
 /// the lock file.
@@ -30,6 +31,8 @@ struct HeadSector: Hashable, Sendable {
   var link: UInt64 = 0
   /// The block at which the head of the next version may lie; zero for none.
   var next = 0
+  /// The log for small durable commits that follow; nil where there is none.
+  var log: Extent?
 
   /// The head of a new file.
   init(sequence: UInt64, identity: IdentitySector) {
@@ -109,6 +112,7 @@ struct HeadSector: Hashable, Sendable {
       fields.store(uuidLow, at: Field.uuid + 8)
       fields.store(link, at: Field.link)
       fields.store(UInt64(next), at: Field.next)
+      fields.store(log?.location ?? 0, at: Field.log)
       fields.store(fields.checksum(before: Field.checksum), at: Field.checksum)
     }.bytes
   }
@@ -149,14 +153,19 @@ struct HeadSector: Hashable, Sendable {
     uuidLow = bytes.load(Field.uuid + 8, as: UInt64.self)
     link = bytes.load(Field.link, as: UInt64.self)
     let next = bytes.load(Field.next, as: UInt64.self)
+    let log = Extent(location: bytes.load(Field.log, as: UInt64.self))
     guard flags & ~(Field.settled | Field.unsynced) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
       blocks >= UInt64(identity.firstBlock), blocks < UInt64(Self.blockLimit),
       next == 0 || next >= UInt64(identity.firstBlock), next < UInt64(Self.blockLimit),
+      log.unitCount == 0
+        || log.address >= UInt64(identity.firstBlock * BlockMap.unitsPerBlock)
+          && log.end <= blocks * UInt64(BlockMap.unitsPerBlock),
       head.version < Self.versionLimit, durable <= head.version,
       head.epoch < Self.countLimit, sequence < Self.countLimit
     else { return nil }
     blockCount = Int(blocks)
     self.next = Int(next)
+    self.log = log.unitCount == 0 ? nil : log
   }
 }

@@ -30,6 +30,8 @@ struct IdentitySector: Hashable, Sendable {
     uuidHigh = .random(in: 1 ... .max, using: &generator)
     uuidLow = .random(in: 1 ... .max, using: &generator)
     self.codec = codec
+    // The log is not encrypted.
+    if codec.isEmpty { readFeatures = FileLayout.logFeature }
   }
 
   /// The identity of a new file.
@@ -58,6 +60,9 @@ struct IdentitySector: Hashable, Sendable {
       fields.store(fields.checksum(before: Field.checksum), at: Field.checksum)
     }.bytes
   }
+
+  /// Whether small durable commits may leave records in a log.
+  var hasLog: Bool { readFeatures & FileLayout.logFeature != 0 }
 
   /// How many blocks a leaf of the free map counts; version 1 had larger ones.
   private var leafBlockCount: Int { formatVersion == 1 ? 16_384 : BlockMap.leafBlockCount }

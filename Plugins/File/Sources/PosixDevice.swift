@@ -154,6 +154,7 @@ enum PosixFiles {
   static let notADirectory = ENOTDIR
   static let exists = EEXIST
   static let wouldBlock = EAGAIN
+  static let noRoom = ENOSPC
   static let full: Set<Int32> = [ENOSPC, EDQUOT]
   static let refused: Set<Int32> = [EACCES, EPERM, EROFS]
   static let readOnly = EROFS

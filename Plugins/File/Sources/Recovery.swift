@@ -6,7 +6,7 @@ import CambiumCore
 ///
 /// The newest slot wins, or the last head of the chain that it begins. If that is not settled, the commits between the last version that was
 /// known to be durable and itself must be whole: every page that they wrote and that is still
-/// reachable, and every record. Otherwise the head before it in the chain wins, or the other slot. A
+/// reachable, and every record; unless small commits follow it in its log, which shows that it was synced. Otherwise the head before it in the chain wins, or the other slot. A
 /// settled head never falls back: losing an acknowledged commit in silence would be worse than an error. A live head in the lock
 /// file, of this boot, goes before both.
 struct Recovery {
@@ -95,6 +95,12 @@ struct Recovery {
         try context.checkLength(head)
         return (head, slot, [])
       }
+      if try context.isFollowedInLog(head) {
+        try context.checkLength(head)
+        var head = head
+        head.durable = head.head.version
+        return (head, slot, [])
+      }
       switch try context.verify(head) {
       case .success(let extents): return (head, slot, extents)
       case .failure(let error):
@@ -134,6 +140,12 @@ struct ChainContext {
     }
   }
 
+  /// Whether small commits follow `head` in its log: only a version that was synced is followed there.
+  func isFollowedInLog(_ head: HeadSector) throws(StoreError) -> Bool {
+    try StoredLog.tail(following: head, identity: identity, device: device, path: path).version
+      > head.head.version
+  }
+
   /// Throws unless the file is as long as `head` says.
   func checkLength(_ head: HeadSector) throws(StoreError) {
     guard head.byteCount <= fileByteCount else {
@@ -154,8 +166,8 @@ struct ChainContext {
       }
       let record = try CommitRecord(at: reference, identity: identity, device: device, path: path)
       for entry in record.allocated where !freed.contains(entry.extent.address) {
-        // A head has a checksum of its own, which was looked at.
-        if entry.extent != record.headExtent { try check(entry) }
+        // A head has a checksum of its own, which was looked at, and so does each batch of a log.
+        if entry.extent != record.headExtent, entry.extent != head.log { try check(entry) }
         extents.append(entry.extent)
       }
       extents += record.parts.map(\.extent)

@@ -67,9 +67,15 @@ public final class SalvageFile: SalvageStore {
     }
     var heads: [Head] = []
     for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
-      let chain = try HeadChain(
-        from: slot, identity: sector ?? Self.identity(of: slot), device: device, path: path)
-      heads += chain.heads.reversed().map(\.head)
+      let sector = sector ?? Self.identity(of: slot)
+      let chain = try HeadChain(from: slot, identity: sector, device: device, path: path)
+      for head in chain.heads.reversed() {
+        // A damaged page is no ground for small commits.
+        let content = try? StoredLog.content(
+          following: head, identity: sector, device: device, path: path)
+        if let logged = content?.newest.head { heads.append(logged) }
+        heads.append(head.head)
+      }
     }
     self.heads = heads
     identity = StoreIdentity(

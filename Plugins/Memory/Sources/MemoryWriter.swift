@@ -117,8 +117,8 @@ final class MemoryWriter: ResidentWriter {
   func mayKeep(_ change: ResidentChange) -> Bool { true }
 
   func publish(
-    root: TreeRoot, residence: Residence, metadata: [UInt8], record: () -> ResidenceRecord,
-    beforeNext: (Head) -> Void
+    root: TreeRoot, residence: Residence, durability: Durability, metadata: [UInt8],
+    record: () -> ResidenceRecord, beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     ensureRunning()
     precondition(

@@ -179,8 +179,14 @@ public final class DirtyPages {
     var former: DirtyPage?
   }
 
-  /// How many bytes a record of what was changed takes at most.
-  var recordByteCount: Int { unsafe byteCount + changed.count * ResidenceRecord.changeByteCount }
+  /// How many bytes a record of what was changed takes at most, as the pages are now.
+  var recordByteCount: Int {
+    unsafe changed.reduce(0) { sum, former in
+      let page = unsafe pages[former.index]
+      return unsafe sum + ResidenceRecord.changeByteCount + PageReference.byteCount
+        + (page?.byteCount ?? 0)
+    }
+  }
 
   /// Freezes what the transaction has changed; what that is, each page once and by ascending number.
   ///

@@ -79,7 +79,7 @@ package struct ResidentChange {
   package var byteCount: Int
   /// How many bytes lie in memory without it.
   package var residentByteCount: Int
-  /// How many bytes its record takes, at most.
+  /// How many bytes its record and what its commit was given take, at most.
   package var recordByteCount: Int
   /// How durable its commit is to be.
   package var durability: Durability
@@ -100,8 +100,8 @@ package protocol ResidentWriter: PageWriter {
   ///
   /// `record` tells what has changed, for other processes (``ResidenceReplay``).
   func publish(
-    root: TreeRoot, residence: Residence, metadata: [UInt8], record: () -> ResidenceRecord,
-    beforeNext: (Head) -> Void
+    root: TreeRoot, residence: Residence, durability: Durability, metadata: [UInt8],
+    record: () -> ResidenceRecord, beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin
 }
 

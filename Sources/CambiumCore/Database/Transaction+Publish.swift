@@ -41,14 +41,17 @@ extension Transaction {
     _ durability: Durability, isAwaited: Bool, _ metadata: [UInt8],
     _ deadRoots: inout DeadRoots.Progress
   ) throws(StoreError) -> Pin? {
-    guard context.mayStayInMemory(durability, isAwaited: isAwaited), !storesPages,
-      unsafe droppedTables.isEmpty,
+    func mayStayInMemory() -> Bool {
+      context.mayStayInMemory(
+        durability, isAwaited: isAwaited, metadataByteCount: metadata.count)
+    }
+    guard !storesPages, mayStayInMemory(), unsafe droppedTables.isEmpty,
       try DeadRoots(catalog: names, context: context).isEmpty(&deadRoots, in: writer.base)
     else { return nil }
     for (_, editor) in unsafe tables.entries { _ = try editor.settle() }
     for (_, editor) in unsafe keyTrees.entries { _ = editor.settle() }
     // Rows that waited in a log may have been written.
-    guard context.mayStayInMemory(durability, isAwaited: isAwaited) else { return nil }
+    guard mayStayInMemory() else { return nil }
     for (name, editor) in unsafe tables.entries {
       try note(editor, name, roots: editor.keepRoots())
     }
@@ -56,9 +59,9 @@ extension Transaction {
       try unsafe note(editor.root, keyTree: name)
     }
     // A description that does not fit beside its name was written.
-    guard context.mayStayInMemory(durability, isAwaited: isAwaited) else { return nil }
+    guard mayStayInMemory() else { return nil }
     return try context.publishInMemory(
-      root: names.settle(), metadata: metadata
+      root: names.settle(), durability: durability, metadata: metadata
     ) { [self] head in
       database.tables.advance(from: writer.base, to: head, noteTables)
     }

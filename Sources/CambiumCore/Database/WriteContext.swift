@@ -95,7 +95,9 @@ public final class WriteContext {
   static let replacedLimit = 1 << 10
 
   /// Whether nothing was written yet, and what was changed is little enough to stay in memory.
-  func mayStayInMemory(_ durability: Durability, isAwaited: Bool) -> Bool {
+  func mayStayInMemory(
+    _ durability: Durability, isAwaited: Bool, metadataByteCount: Int
+  ) -> Bool {
     guard let residentWriter, residentWriter.keepsPagesInMemory else { return false }
     return unsafe writtenByteCount == 0 && abandonedRoots.isEmpty
       && dirty.byteCount <= Self.residentByteLimit / 8
@@ -104,13 +106,14 @@ public final class WriteContext {
       && residentWriter.mayKeep(
         ResidentChange(
           byteCount: dirty.byteCount, residentByteCount: dirty.residentByteCount,
-          recordByteCount: dirty.recordByteCount + replaced.count * PageReference.byteCount,
+          recordByteCount: ResidenceRecord.headerByteCount + dirty.recordByteCount
+            + replaced.count * PageReference.byteCount + metadataByteCount,
           durability: durability, isAwaited: isAwaited))
   }
 
   /// Makes what was changed a version whose pages lie in memory.
   func publishInMemory(
-    root: TreeRoot, metadata: [UInt8], beforeNext: (Head) -> Void
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     guard let residentWriter, let live else {
       preconditionFailure("The store keeps its pages itself.")
@@ -122,7 +125,7 @@ public final class WriteContext {
       ? residence?.freed : Residence.Freed(replaced, before: residence?.freed)
     return try residentWriter.publish(
       root: root,
-      residence: Residence(pages: pages, live: live, freed: freed),
+      residence: Residence(pages: pages, live: live, freed: freed), durability: durability,
       metadata: metadata,
       record: {
         unsafe ResidenceRecord(root: root, changes: changes, freed: replaced, source: source)

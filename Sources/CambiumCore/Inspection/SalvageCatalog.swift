@@ -66,10 +66,12 @@ struct SalvageCatalog {
         for index in 0..<node.count {
           let key = node.key(index, header: KeyNode.leafCellHeader)
           do throws(StoreError) {
-            guard let entry = CatalogEntry(try node.storedValue(index).read(from: source)) else {
-              throw .damaged(Damage(.catalog, "the entry cannot be read"))
-            }
-            found.append((key, Candidate(entry: entry, source: source, origin: origin)))
+            let entry = CatalogEntry(
+              try node.storedValue(index).read(from: source),
+              mayHaveUnstoredRoots: source.mayHaveUnstoredRoots)
+            guard let entry else { throw .damaged(Damage(.catalog, "the entry cannot be read")) }
+            found.append(
+              (key, Candidate(entry: try entry.upToDate(source), source: source, origin: origin)))
           } catch {
             guard let damage = error.damage(at: .none) else { throw error }
             ranges.append(.keys(lower: key, upper: key + [0]))

@@ -5,7 +5,7 @@ struct CrashDeeds {
   enum Kind: CaseIterable {
     case chainedHead, slotHead, settledHead
     case growth, bulkWrite, truncation, checkpoint, commitDuringSync, sharedSync, failedOperation
-    case relocatingWrite, movedPage, commitInMemory
+    case relocatingWrite, movedPage, commitInMemory, batchInLog
   }
 
   private var counts: [Kind: Int] = [:]
@@ -47,6 +47,7 @@ struct CrashDeeds {
   }
 
   private mutating func note(_ bytes: [UInt8], at offset: Int, _ identity: IdentitySector) {
+    if bytes.starts(with: FileLayout.Batch.magicBytes) { self[.batchInLog] += 1 }
     let sector = Array(bytes.prefix(FileLayout.sectorByteCount))
     guard offset >= FileLayout.blockByteCount,
       let head = HeadSector(

@@ -227,10 +227,13 @@ final class CrashRun<Work: CrashWork> {
     show(content, as: point)
     // The first write makes it durable in the next epoch.
     note(content, of: Point(epoch: point.epoch + 1, version: point.version))
-    // Where that lies in memory, the version that the file has.
+    // Where that lies in memory, the version that the file has, by itself and with its log.
     let ofFile = Point(store.state.withLock { $0.newest.head })
-    if ofFile < point, let known = self.content(of: ofFile) {
-      note(known, of: Point(epoch: ofFile.epoch + 1, version: ofFile.version))
+    for version in [ofFile.version, memory.durableMark?.log?.version ?? 0] {
+      let ofFile = Point(epoch: ofFile.epoch, version: version)
+      if ofFile < point, let known = self.content(of: ofFile) {
+        note(known, of: Point(epoch: ofFile.epoch + 1, version: version))
+      }
     }
     if promises.isEmpty { promise(point) }
     note(point, &begun)

@@ -7,7 +7,7 @@ import Testing
 
 /// Cuts the power at every operation of random work and opens what is left; `make soak` does the same
 /// for long.
-@Suite(ExploredStates(runCount: 47, leastStateCount: Exhaustive.isWanted ? 8000 : 2000))
+@Suite(ExploredStates(runCount: 59, leastStateCount: Exhaustive.isWanted ? 8000 : 2000))
 struct CrashTests {
   /// The kinds of work.
   static let durabilities: [[Durability]] = [
@@ -47,6 +47,8 @@ struct CrashTests {
   /// Those of runs that begin with a file that is to become shorter.
   private static let emptiedSeeds = 1..<4 as Range<UInt64>
   private static let emptiedCommitCount = 6
+  private static let rowSeeds = 0..<12 as Range<UInt64>
+  private static let rowCommitCount = 12
   private static let sealedSeeds = 0..<6 as Range<UInt64>
 
   @Test(arguments: pageSeeds)
@@ -69,6 +71,15 @@ struct CrashTests {
     try explore(
       seed, DatabaseWork.self, commitCount: Self.emptiedCommitCount,
       image: DatabaseWork.emptiedFile(), branching: 2 * Self.branching, depth: 1)
+  }
+
+  @Test(arguments: rowSeeds)
+  func `the same holds of small commits that leave what they change in the log`(
+    seed: UInt64
+  ) throws {
+    try explore(
+      seed, RowWork.self, commitCount: Self.rowCommitCount, image: RowWork.loggedFile(),
+      branching: Self.branching, depth: 2)
   }
 
   /// What becomes of a seed: of work on pages with much that crashes leave of it, and of other work.
@@ -129,14 +140,18 @@ struct CrashTests {
 
   @Test func `the work has everything in it that is to be held against crashes`() throws {
     let pages = try deeds(Self.pageSeeds, PageWork.self, commitCount: Self.pageCommitCount)
-    // Only an engine leaves pages in memory.
-    #expect(pages.missing == [.commitInMemory])
+    // Only an engine leaves pages in memory, and what changes them in a log.
+    #expect(pages.missing == [.commitInMemory, .batchInLog])
     var databases = try deeds(
       Self.databaseSeeds, DatabaseWork.self, commitCount: Self.databaseCommitCount)
     databases.add(
       try deeds(
         Self.emptiedSeeds, DatabaseWork.self, commitCount: Self.emptiedCommitCount,
         image: DatabaseWork.emptiedFile()))
+    let rows = try deeds(
+      Self.rowSeeds, RowWork.self, commitCount: Self.rowCommitCount, image: RowWork.loggedFile())
+    #expect(rows[.batchInLog] > 20, "\(rows)")
+    databases.add(rows)
     #expect(databases.missing == [])
     #expect(databases[.movedPage] > 5, "\(databases)")
   }

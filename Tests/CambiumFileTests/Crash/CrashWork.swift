@@ -87,21 +87,25 @@ final class PageWork: CrashWork {
 }
 
 /// A database with tables, a key tree and values, through its write transactions.
-final class DatabaseWork: CrashWork {
+class DatabaseWork: CrashWork {
   private let store: FileStore
-  private let database: Database
+  fileprivate let database: Database
   private var transaction: Transaction?
   /// What a write that is to move pages began from, and behind which byte it finds such pages.
   private var before: (places: PagePlaces, boundary: Int)?
 
-  init(_ store: FileStore) throws(StoreError) {
+  required init(_ store: FileStore) throws(StoreError) {
     self.store = store
+    database = try Database(store: store, options: Self.options, lane: store.options.lane)
+  }
+
+  class var options: DatabaseOptions {
     var options = DatabaseOptions()
     // So that pages are written ahead, and dropped trees are freed by several commits.
     options.transactionBudgetByteCount = 12_000
     options.deadPagesPerCommit = 3
     options.relocatedByteCountPerCommit = 8 << 10
-    database = try Database(store: store, options: options, lane: store.options.lane)
+    return options
   }
 
   /// A file that was closed when most of what it held had been deleted.
@@ -132,7 +136,7 @@ final class DatabaseWork: CrashWork {
     return try store.newestHead()
   }
 
-  private var running: Transaction {
+  fileprivate var running: Transaction {
     guard let transaction else { preconditionFailure("A write has to begin first.") }
     return transaction
   }
@@ -174,5 +178,41 @@ final class DatabaseWork: CrashWork {
 
   func read() throws(StoreError) -> (content: DatabaseContent, findings: [String]) {
     (try DatabaseContent(of: database.snapshot()), try database.verify().findings.map { "\($0)" })
+  }
+}
+
+/// The same with changes of a row or two, most of which leave nothing in the file but records in its log.
+final class RowWork: DatabaseWork {
+  override class var options: DatabaseOptions { DatabaseOptions() }
+
+  /// A file with some rows and a log, as a crash leaves it.
+  static func loggedFile() throws(StoreError) -> [UInt8] {
+    let device = SimulatedDevice()
+    var generator = SeededGenerator(seed: 1)
+    try CrashSettings.create(device, using: &generator)
+    let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
+    let database = try Database(store: store, lane: store.options.lane)
+    var content = DatabaseContent()
+    for step in 0..<4 {
+      let transaction = try database.beginWrite()
+      if step == 0 {
+        try content.fill(0..<60, transaction)
+      } else {
+        try content.changeRow(transaction, &generator)
+      }
+      _ = try transaction.commit()
+    }
+    return device.bytes
+  }
+
+  override func change(
+    isLarge: Bool, _ generator: inout SeededGenerator
+  ) throws(StoreError) -> DatabaseContent {
+    var content = try DatabaseContent(of: database.snapshot())
+    let count = isLarge && Bool.random(using: &generator) ? 40 : 2
+    for _ in 0..<Int.random(in: 1...count, using: &generator) {
+      try content.changeRow(running, &generator)
+    }
+    return content
   }
 }

@@ -63,12 +63,18 @@ enum Soak {
     return progress.seed
   }
 
-  /// Every fourth seed works on a whole database, and half of these move its pages at once.
+  /// Every other seed works on a whole database: half of these make small commits, and a quarter moves its pages at
+  /// once.
   private static func explore(_ seed: UInt64) -> (Int, UInt64, [String]) {
-    guard seed % 4 == 3 else { return explore(seed, PageWork.self, commitCount: 20...120) }
     do {
-      let image = seed % 8 == 7 ? try DatabaseWork.emptiedFile() : []
-      return explore(seed, DatabaseWork.self, commitCount: 10...40, image: image)
+      switch seed % 4 {
+      case 1:
+        return explore(seed, RowWork.self, commitCount: 20...60, image: try RowWork.loggedFile())
+      case 3:
+        let image = seed % 8 == 7 ? try DatabaseWork.emptiedFile() : []
+        return explore(seed, DatabaseWork.self, commitCount: 10...40, image: image)
+      default: return explore(seed, PageWork.self, commitCount: 20...120)
+      }
     } catch {
       return (0, 0, ["\(error)"])
     }

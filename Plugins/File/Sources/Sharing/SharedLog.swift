@@ -95,10 +95,14 @@ struct SharedLog: Sendable {
     return (Array(bytes.bytes[start..<start + Int(count)]), end)
   }
 
-  // MARK: Parts
+  /// The records that lie at `range`; nil where the memory does not reach so far.
+  func bytes(_ range: Range<Int>) -> [UInt8]? {
+    if range.isEmpty { return [] }
+    guard hasLog, range.upperBound <= SharedLayout.logByteCount else { return nil }
+    return memory.bytes(SharedLayout.log + range.lowerBound, range.count)
+  }
 
-  /// What a record has besides the engine's record and 64 KiB of metadata, at most, and some names.
-  static let partsByteCount = StoreLimits.metadataByteCount + (4 << 10)
+  // MARK: Parts
 
   /// The metadata of a commit and the engine's record, which lie in one; nil when they are not there.
   static func parts(_ bytes: [UInt8]) -> (metadata: [UInt8], record: [UInt8])? {

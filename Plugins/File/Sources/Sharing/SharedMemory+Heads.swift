@@ -18,6 +18,11 @@ struct DurableMark: Hashable, Sendable {
   var next = 0
   /// The checksum of the durable version's head as it is stored, when ``next`` is not zero.
   var link: UInt64 = 0
+  /// What the file's log has; nil where that is nothing.
+  var log: StoredLog.Tail?
+
+  /// The last version known to be durable, one of the file or one that follows it in its log.
+  var durableVersion: Version { max(version, log?.version ?? 0) }
 }
 
 extension DurableMark {
@@ -166,20 +171,27 @@ extension SharedMemory {
       let offset =
         SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount
       let bytes = StoredBytes(bytes(offset, SharedLayout.durableMarkByteCount))
-      guard bytes.load(56, as: UInt64.self) == bytes.checksum(before: 56),
+      guard bytes.load(96, as: UInt64.self) == bytes.checksum(before: 96),
         bytes.load(16, as: UInt64.self) == word
       else { continue }
       let slot = bytes.load(24, as: UInt64.self)
       // Earlier versions of this library told of unsynced data in further bits.
       guard slot <= 1 else { return nil }
-      let mark = DurableMark(
+      var mark = DurableMark(
         version: bytes.load(0, as: UInt64.self), slot: Int(slot),
         sequence: bytes.load(8, as: UInt64.self), slotVersion: bytes.load(32, as: UInt64.self),
         next: Int(truncatingIfNeeded: bytes.load(40, as: UInt64.self)),
         link: bytes.load(48, as: UInt64.self))
+      let tail = StoredLog.Tail(
+        base: bytes.load(56, as: UInt64.self), version: bytes.load(64, as: UInt64.self),
+        blockCount: Int(truncatingIfNeeded: bytes.load(72, as: UInt64.self)),
+        byteCount: Int(truncatingIfNeeded: bytes.load(80, as: UInt64.self)),
+        link: bytes.load(88, as: UInt64.self))
+      if tail.version > 0 { mark.log = tail }
       // As in a slot: a crafted number leaves no room to count on.
       guard mark.version < HeadSector.versionLimit, mark.sequence < HeadSector.countLimit,
-        mark.slotVersion <= mark.version, (0..<HeadSector.blockLimit).contains(mark.next)
+        mark.slotVersion <= mark.version, (0..<HeadSector.blockLimit).contains(mark.next),
+        mark.log?.isPossible ?? true
       else { continue }
       return mark
     }
@@ -222,7 +234,12 @@ extension SharedMemory {
       fields.store(mark.slotVersion, at: 32)
       fields.store(UInt64(mark.next), at: 40)
       fields.store(mark.link, at: 48)
-      fields.store(fields.checksum(before: 56), at: 56)
+      fields.store(mark.log?.base ?? 0, at: 56)
+      fields.store(mark.log?.version ?? 0, at: 64)
+      fields.store(UInt64(mark.log?.blockCount ?? 0), at: 72)
+      fields.store(UInt64(mark.log?.byteCount ?? 0), at: 80)
+      fields.store(mark.log?.link ?? 0, at: 88)
+      fields.store(fields.checksum(before: 96), at: 96)
     }
     put(
       bytes.bytes,

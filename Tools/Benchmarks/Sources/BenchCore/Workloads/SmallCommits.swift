@@ -103,7 +103,7 @@ struct SmallCommits: Workload {
     let aim: Aim =
       switch mode {
       case .durable: .floorTimes(1.25)
-      case .durableOnAgedFile: .floorTimes(1.6)
+      case .durableOnAgedFile: .floorTimes(1.3)
       case .unsynced: .times(1, LMDBEngine.name)
       }
     return [

@@ -1,0 +1,156 @@
+import CambiumCore
+
+/// Making small commits durable through the log in the file. All that writes runs under the slots' lock.
+extension FileStore {
+  /// How far the log in the file has got that follows `newest`.
+  private func tail(_ newest: HeadSector, _ mark: DurableMark) -> StoredLog.Tail {
+    guard let tail = mark.log, tail.base == newest.head.version else {
+      return StoredLog.Tail(base: newest.head.version)
+    }
+    return tail
+  }
+
+  /// What is known to be durable, as all know it.
+  private func currentMark() -> DurableMark {
+    let (mark, seen) = state.withLock { ($0.mark, $0.seenSlots) }
+    return memory.durableWord == seen ? mark : memory.durableMark ?? mark
+  }
+
+  /// Whether there is a log in the file for small commits that follow its newest version, and room in it for what
+  /// they have left in memory and for a record of `byteCount` bytes more.
+  func mayStoreInLog(_ byteCount: Int) -> Bool {
+    guard memory.condition == .clean else { return false }
+    let (newest, end) = state.withLock { ($0.newest, $0.logged?.end ?? 0) }
+    guard let extent = newest.log else { return false }
+    let tail = tail(newest, currentMark())
+    let needed = StoredLog.blockCount(ofBatch: max(0, end - tail.byteCount) + byteCount)
+    return tail.blockCount + needed <= StoredLog(extent).blocks.count
+  }
+
+  /// Whether the newest version of the file is durable, so that commits may follow it in the log.
+  var isFileVersionDurable: Bool {
+    currentMark().version == state.withLock { $0.newest.head.version }
+  }
+
+  /// Writes and syncs a batch of `records` behind `tail`, shows `version` by `show`, and says that it is durable.
+  private func store(
+    _ records: [UInt8], making version: Version, _ newest: HeadSector, _ tail: StoredLog.Tail,
+    show: (inout FileState) -> Void
+  ) throws(StoreError) {
+    guard let extent = newest.log else { preconditionFailure("The newest head names no log.") }
+    let (stored, next) = StoredLog.batch(records, making: version, behind: tail, in: sector)
+    announceHead(holdsWriterLock: true)
+    let offset = StoredLog(extent).byteOffset(behind: tail)
+    do throws(StoreError) {
+      try device.perform(path: path) { device throws(DeviceError) in
+        try device.write(stored, at: offset)
+      }
+    } catch {
+      // A crash could bring it back.
+      try endStoredLog()
+      memory.headWriter = nil
+      throw error
+    }
+    try syncDevice()
+    books.withLock { books in
+      books.heldMark = state.withLock { state in
+        state.hasWritten = true
+        show(&state)
+        var mark = state.mark
+        mark.log = next
+        publish(mark, &state)
+        return mark
+      }
+      // Nobody changes the mark before the slots' lock is released.
+      books.seenDurable = memory.durableWord
+    }
+  }
+
+  /// Makes `version` durable, whose `record` follows what is in memory, and then shows it by `show`; for the holder of
+  /// the writer lock, who has found room for it.
+  func storeInLog(
+    _ record: [UInt8], making version: Version, show: (inout FileState) -> Void
+  ) throws(StoreError) {
+    try withSlots { () throws(StoreError) in
+      try ensureWritable()
+      let (newest, mark, end) = state.withLock { ($0.newest, $0.mark, $0.logged?.end ?? 0) }
+      let tail = tail(newest, mark)
+      precondition(
+        mark.version == newest.head.version && tail.byteCount <= end,
+        "S2: somebody has published a version without holding the writer lock.")
+      guard let former = SharedLog(memory: memory).bytes(tail.byteCount..<end) else {
+        throw .damaged(Damage(.head, "the records of small commits in '\(memory.path)'"))
+      }
+      try store(former + record, making: version, newest, tail, show: show)
+    }
+  }
+
+  /// Sees to it that nothing follows what is known of the log in the file.
+  ///
+  /// Somebody may have died over a batch of which nobody knows. Where it `writesAgain`, what is known is written again
+  /// for the next sync: a failed one may have lost what the file shows.
+  /// When a write or a sync fails, the store is poisoned.
+  func endStoredLog(writesAgain: Bool = false) throws(StoreError) {
+    let (newest, mark) = try state.withLock { state throws(StoreError) in
+      try followLiveHead(&state)
+      return (state.newest, state.mark)
+    }
+    let tail = tail(newest, mark)
+    // Otherwise the log is still that of the durable version.
+    guard let extent = newest.log, mark.version == tail.base || tail.blockCount > 0 else { return }
+    let log = StoredLog(extent)
+    let found = try StoredLog.tail(following: newest, identity: sector, device: device, path: path)
+    let start = log.byteOffset(behind: StoredLog.Tail(base: tail.base))
+    let count = writesAgain ? tail.blockCount * FileLayout.blockByteCount : 0
+    let known = count > 0 ? try device.readPage(at: start, byteCount: count, path: path) : nil
+    let isFollowed = found.blockCount > tail.blockCount
+    do throws(DeviceError) {
+      if let known { try unsafe device.write(known.page.buffer, at: start) }
+      if isFollowed {
+        let zeros = [UInt8](repeating: 0, count: FileLayout.blockByteCount)
+        try device.write(zeros, at: log.byteOffset(behind: tail))
+      }
+    } catch {
+      poison()
+      throw StoreError(error, path: path)
+    }
+    // Before anything else is: it would be found behind that as well.
+    if isFollowed { try syncDevice() }
+  }
+}
+
+extension FileWriter {
+  /// Where the log lies for the commits that follow this one; nil for none.
+  ///
+  /// It gets a place when a commit would have used it, another one when the file has outgrown it or is to end before
+  /// it. Where there is no room it is left as it is.
+  func placeOfLog() throws(StoreError) -> Extent? {
+    let (present, used) = store.state.withLock { ($0.newest.log, $0.newest.byteCount) }
+    let limit = store.options.storedLogByteCount
+    let wanted = min(limit, max(128 << 10, used / 16)) / FileLayout.blockByteCount
+    let isBehindEnd = present.map { relocation?.contains($0) ?? false } ?? false
+    let isTooSmall = wantsLog && (present.map { StoredLog($0).blocks.count * 2 <= wanted } ?? true)
+    guard wanted > 0, isTooSmall || isBehindEnd else { return present }
+    // Whole blocks of it are used.
+    let byteCount = (wanted + 1) * FileLayout.blockByteCount - Extent.unitByteCount
+    var extent: Extent?
+    do throws(StoreError) {
+      let place = try allocate(byteCount: byteCount, isMetadata: true)
+      extent = place
+      if isTooSmall || !(relocation?.contains(place) ?? false) {
+        // No hole may be left there: who fills one waits for the medium's own books, too, or finds it full.
+        try store.growAhead(
+          to: place.byteOffset + place.byteCount, left: leftByteCount, isSynced: false)
+        if let present { giveUp(present) }
+        return place
+      }
+    } catch {
+      switch error {
+      case .mediumFull, .sizeLimitReached: break
+      default: throw error
+      }
+    }
+    if let extent { takeBack(extent) }
+    return present
+  }
+}
