@@ -95,6 +95,32 @@ struct DatabaseContent: Equatable {
     tables[name] = rows
   }
 
+  /// Gives `count` rows texts in which nothing repeats itself, here and in `transaction`.
+  mutating func lengthen(
+    _ count: Int, _ transaction: Transaction, _ random: inout SeededGenerator
+  ) throws(StoreError) {
+    let name = Self.tableNames.randomElement(using: &random) ?? "a"
+    let editor = try Self.table(name, transaction)
+    if Int.random(in: 0..<4, using: &random) == 0, let rows = tables[name] {
+      for key in rows.keys { try editor.remove(key: key) }
+      tables[name] = [:]
+    }
+    for _ in 0..<count {
+      let key = Int64.random(in: Self.rowKeys, using: &random)
+      let words = (0..<Int.random(in: 1...120, using: &random)).map { _ in random.next() }
+      let text = words.withUnsafeBytes { Array($0) }
+      let isNew = tables[name]?[key] == nil
+      try text.withBytes { bytes throws(StoreError) in
+        if isNew {
+          _ = try editor.insert(key: key, values: [(Self.text, .bytes(bytes))])
+        } else {
+          _ = try editor.update(key: key, column: Self.text, value: .bytes(bytes))
+        }
+      }
+      tables[name, default: [:]][key, default: Row(text: [], number: 0)].text = text
+    }
+  }
+
   /// Gives the rows `keys` of all tables a text, here and in `transaction`; each sixth one is long and
   /// lies in a page of its own.
   mutating func fill(

@@ -186,7 +186,7 @@ struct FileLayoutWhiteBoxTests {
     #expect(try kept([commit(97, 1), commit(98, 2)]) == [own])
     let many = (40..<100 as Range<Version>).map { commit($0, 9) }
     #expect(try kept(many) == many.suffix(CommitMetadata.keptCount - 1) + [own])
-    let long = (90..<100 as Range<Version>).map { commit($0, 30 << 10) }
+    let long = (90..<100 as Range<Version>).map { commit($0, 120 << 10) }
     #expect(try kept(long) == long.suffix(4) + [own])
   }
 }

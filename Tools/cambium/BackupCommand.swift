@@ -35,7 +35,9 @@ struct BackupCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let realm = try OpenedRealm.open(options.location(), key: options.key()).freeze()
+      let (location, key) = (try options.location(), try options.key())
+      try OfflineStore.storePages(location, key: key)
+      let realm = try OpenedRealm.open(location, key: key).freeze()
       let progress = options.progress
       defer { progress.finish() }
       var cleanups: [Cleanup] = []

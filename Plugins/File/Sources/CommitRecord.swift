@@ -55,7 +55,7 @@ struct CommitRecord: Sendable {
     for commit in commits { metadata += Self.bytes(commit.bytes.count) + commit.bytes }
   }
 
-  private static let smallCommitsLimit = 128 << 10
+  private static let smallCommitsLimit = 512 << 10
 
   private static func bytes(_ number: Int) -> [UInt8] {
     unsafe withUnsafeBytes(of: UInt32(number).littleEndian) { unsafe Array($0) }

@@ -48,7 +48,12 @@ struct FileOpening {
       let (device, number, role) = try FilePaths.openShared(path: path, options: options)
       switch role {
       case .alone:
-        return try FileOpening(path: path, options: options, alone: device, number)
+        do throws(StoreError) {
+          return try FileOpening(path: path, options: options, alone: device, number)
+        } catch .mediumFull where options.isReadOnly {
+          // There is no room to share what the log of the file has.
+          return try FileOpening(path: path, options: options, onlyReading: device, number)
+        }
       case .joined:
         let memory = try SharedMemory(path: path)
         let opening = try FileOpening(
@@ -153,7 +158,11 @@ struct FileOpening {
       } else {
         try readStoredLog(device, path: path)
       }
-      guard let word, word.isLogged, let lockFile else { return }
+      guard let word, word.isLogged, let lockFile else {
+        // A word that knows less than the mark is damaged.
+        if tail != nil, logged == nil { try readStoredLog(device, path: path) }
+        return
+      }
       // Whoever settled the version in the next epoch may have died before saying so.
       let isSame =
         word.head.head == recovery.newest.head
@@ -167,7 +176,9 @@ struct FileOpening {
           (logged, smallCommits) = try FileState.Logged.replayed(
             following, onto: nil, in: lockFile, device, path: path)
           storedRecords = nil
-          return
+          let known = tail?.byteCount ?? 0
+          if newestHead.version >= tail?.version ?? 0, logged?.end ?? 0 >= known { return }
+          logged = nil
         } catch {
           switch error {
           case .damaged, .truncated: failure = error

@@ -14,8 +14,8 @@ extension FileStore {
   /// full medium, there is none. Does nothing for devices that are no files.
   package func keepBackup(of form: String) throws(StoreError) {
     guard device is PosixDevice else { return }
-    // What only the lock file leads to is not in the copy.
-    try sync()
+    // What only the lock file leads to is not in the copy; the log of the file is.
+    if !isNewestDurable { try sync() }
     for number in 1... {
       let backup = Self.backupPath(path, number == 1 ? form : "\(form)-\(number)")
       switch PosixFiles.kind(of: backup) {

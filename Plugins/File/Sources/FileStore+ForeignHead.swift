@@ -43,7 +43,11 @@ extension FileStore {
         Damage(.head, "what is durable cannot be read in \(SharedMemory.path(for: path))"))
     }
     try endStoredLog()
-    if let work = try holdNewestUnlessDurable() { return try makeDurable(work) }
-    try settle(state.withLock { $0.newest })
+    while true {
+      if let work = try holdNewestUnlessDurable() { return try makeDurable(work) }
+      // A thread of this store may have published another one since.
+      let durable = state.withLock { $0.mark.version == $0.newest.head.version ? $0.newest : nil }
+      if let durable { return try settle(durable) }
+    }
   }
 }

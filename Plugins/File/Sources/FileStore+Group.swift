@@ -68,8 +68,7 @@ extension FileStore {
   }
 
   private func isDurable(_ version: Version) -> Bool {
-    guard let mark = memory.durableMark else { return false }
-    return mark.durableVersion >= version
+    durableVersion ?? 0 >= version
   }
 
   /// Makes the newest version durable for all who wait.

@@ -274,13 +274,19 @@ extension FileWriter: ResidentWriter {
     if relocation != nil, change.durability == .full || version % Self.storedPerRelocation == 0 {
       return false
     }
+    if change.durability == .full || change.isAwaited {
+      guard change.durability == .full, store.usesStoredLog,
+        store.isLogWorthwhile()
+      else { return false }
+    }
     let room = roomInMemory()
     let recordByteCount = SharedLog.byteCount(ofRecord: 4 + change.recordByteCount)
+    lacksRoom = change.byteCount > room.pageByteCount
     guard change.residentByteCount + change.byteCount <= room.pageByteCount,
       recordByteCount <= room.recordByteCount
     else { return false }
-    guard change.durability == .full else { return !change.isAwaited }
-    guard store.usesStoredLog, store.isFileVersionDurable, !store.hasMuchFree else { return false }
+    guard change.durability == .full else { return true }
+    guard store.isFileVersionDurable, !store.hasMuchBehindEnd else { return false }
     wantsLog = !store.mayStoreInLog(recordByteCount)
     return !wantsLog
   }

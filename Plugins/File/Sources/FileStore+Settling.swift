@@ -24,7 +24,8 @@ extension FileStore {
     let isLogged = memory.live(sector)?.isLogged ?? false
     if isLogged, (try? storeIfFree()) == false { return now + options.settleDelayNanoseconds }
     let hadSlots = try? withSlotsIfFree { () throws(StoreError) in
-      if isLogged { try syncNewest() }
+      // What was stored, now or by somebody who has died since.
+      if state.withLock({ $0.mark.version < $0.mark.log?.version ?? 0 }) { try syncNewest() }
       guard let head = try unsettledHead() else { return }
       try settle(head)
     }

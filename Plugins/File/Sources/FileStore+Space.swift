@@ -97,12 +97,11 @@ extension FileStore {
     }
   }
 
-  /// Whether so much of the file is free that commits should see to its becoming shorter.
-  var hasMuchFree: Bool {
-    let used = books.withLock { $0.usedByteCount }
+  /// Whether so much is free at the end of the file that commits should see to its becoming shorter.
+  var hasMuchBehindEnd: Bool {
+    let (used, length) = state.withLock { ($0.newest.byteCount, $0.fileByteCount) }
     let kept = growth(ahead: used) + loggedByteCount(in: used)
-    return state.withLock { $0.fileByteCount } - used
-      > max(2 * options.largestSlackByteCount, used / 8) + kept
+    return length - used > max(2 * options.largestSlackByteCount, used / 8) + kept
   }
 
   /// Whether room is short, and a sync may make some.

@@ -5,7 +5,7 @@ extension FileStore {
   /// How far the log in the file has got that follows `newest`.
   private func tail(_ newest: HeadSector, _ mark: DurableMark) -> StoredLog.Tail {
     guard let tail = mark.log, tail.base == newest.head.version else {
-      return StoredLog.Tail(base: newest.head.version)
+      return StoredLog.Tail(following: newest)
     }
     return tail
   }
@@ -73,16 +73,43 @@ extension FileStore {
   ) throws(StoreError) {
     try withSlots { () throws(StoreError) in
       try ensureWritable()
-      let (newest, mark, end) = state.withLock { ($0.newest, $0.mark, $0.logged?.end ?? 0) }
+      let (newest, logged) = state.withLock { ($0.newest, $0.logged) }
+      // What others have made durable has to be known, so that nothing is written over it.
+      guard let mark = memory.durableMark, mark.version == newest.head.version else {
+        throw .damaged(
+          Damage(.head, "what is durable cannot be read in \(SharedMemory.path(for: path))"))
+      }
       let tail = tail(newest, mark)
-      precondition(
-        mark.version == newest.head.version && tail.byteCount <= end,
-        "S2: somebody has published a version without holding the writer lock.")
-      guard let former = SharedLog(memory: memory).bytes(tail.byteCount..<end) else {
-        throw .damaged(Damage(.head, "the records of small commits in '\(memory.path)'"))
+      let former = try records(behind: tail, logged, following: newest)
+      let count = former.count + record.count
+      guard let extent = newest.log,
+        StoredLog.blockCount(ofBatch: count)
+          <= StoredLog(extent).blocks.count - tail.blockCount,
+        tail.byteCount + count <= SharedLayout.logByteCount
+      else {
+        throw .exhausted(what: "the log of small commits", limit: SharedLayout.logByteCount)
       }
       try store(former + record, making: version, newest, tail, show: show)
     }
+  }
+
+  /// The records that are in memory and that the log of the file does not have; each is looked at.
+  private func records(
+    behind tail: StoredLog.Tail, _ logged: FileState.Logged?, following newest: HeadSector
+  ) throws(StoreError) -> [UInt8] {
+    let log = SharedLog(memory: memory)
+    var (version, end) = (tail.version, tail.byteCount)
+    let last = logged?.head.version ?? newest.head.version
+    while version < last {
+      version += 1
+      guard let found = log.record(of: version, after: newest.head.version, at: end) else { break }
+      end = found.end
+    }
+    guard version == last, end == logged?.end ?? 0, let records = log.bytes(tail.byteCount..<end)
+    else {
+      throw .damaged(Damage(.head, "the records of small commits in '\(memory.path)'"))
+    }
+    return records
   }
 
   /// Sees to it that nothing follows what is known of the log in the file.
@@ -91,16 +118,26 @@ extension FileStore {
   /// for the next sync: a failed one may have lost what the file shows.
   /// When a write or a sync fails, the store is poisoned.
   func endStoredLog(writesAgain: Bool = false) throws(StoreError) {
-    let (newest, mark) = try state.withLock { state throws(StoreError) in
+    let (newest, mark, logged) = try state.withLock { state throws(StoreError) in
       try followLiveHead(&state)
-      return (state.newest, state.mark)
+      return (state.newest, state.mark, state.logged)
     }
-    let tail = tail(newest, mark)
+    var tail = tail(newest, mark)
     // Otherwise the log is still that of the durable version.
     guard let extent = newest.log, mark.version == tail.base || tail.blockCount > 0 else { return }
     let log = StoredLog(extent)
     let found = try StoredLog.tail(following: newest, identity: sector, device: device, path: path)
-    let start = log.byteOffset(behind: StoredLog.Tail(base: tail.base))
+    if found.blockCount < tail.blockCount
+      || found.blockCount == tail.blockCount && found.link != tail.link
+    {
+      // Something is damaged there. What is missing is in memory, and goes into the next batch or is stored.
+      guard logged?.end ?? 0 >= tail.byteCount else {
+        throw .damaged(Damage(.head, "the log behind version \(newest.head.version)"))
+      }
+      tail = found
+      state.withLock { $0.mark.log = found }
+    }
+    let start = log.byteOffset(behind: StoredLog.Tail(following: newest))
     let count = writesAgain ? tail.blockCount * FileLayout.blockByteCount : 0
     let known = count > 0 ? try device.readPage(at: start, byteCount: count, path: path) : nil
     let isFollowed = found.blockCount > tail.blockCount
@@ -120,6 +157,17 @@ extension FileStore {
 }
 
 extension FileWriter {
+  /// Makes the file longer where it lacks the room that the next small commits need to leave their pages in memory.
+  ///
+  /// Pages that fill holes do not reach there. On a full medium it stays as it is.
+  func makeRoomInMemory() throws(StoreError) {
+    guard lacksRoom, mayUseLog, !isBulk else { return }
+    let end = store.state.withLock { $0.newest.byteCount }
+    do throws(StoreError) {
+      try store.growAhead(to: end, left: 0, isSynced: expectsSync)
+    } catch .mediumFull {}
+  }
+
   /// Where the log lies for the commits that follow this one; nil for none.
   ///
   /// It gets a place when a commit would have used it, another one when the file has outgrown it or is to end before

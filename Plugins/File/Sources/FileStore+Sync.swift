@@ -220,6 +220,8 @@ extension FileStore {
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
     var delay = options.relaxedDelayNanoseconds
     // Who waits for the medium sees to it sooner.
+    // Whoever has made them durable by the log may be gone.
+    if isNewestDurable, memory.live(sector)?.isLogged ?? false { scheduleSettling() }
     if !group.isBusy, !isNewestDurable {
       // While somebody writes, or others wait to, it is tried again soon; what cannot be stored, a while later: the
       // next commit that stores pages says why.
@@ -298,7 +300,10 @@ extension FileStore {
       // Both slots, so that damage to one of them loses nothing.
       while !state.withLock({ $0.isClean }) { try settle(state.withLock { $0.newest }) }
       // What lies in memory has its room there.
-      if !(memory.live(sector)?.isLogged ?? false) { try cutSlack() }
+      if !(memory.live(sector)?.isLogged ?? false) {
+        try cutSlack()
+        SharedLog(memory: memory).cut()
+      }
     }
     if let failure { throw failure }
   }
@@ -338,9 +343,12 @@ extension FileStore {
       state.withLock { (heldByteCount(books, $0), $0.fileByteCount) }
     }
     guard let used else { return }
-    guard total - used > options.largestSlackByteCount else { return }
     let block = FileLayout.blockByteCount
     let left = max(options.largestSlackByteCount / 4, spareByteCount(in: used))
+    // What the log in memory had its room in goes, too.
+    guard
+      total - used > (usesLog.load(ordering: .relaxed) ? 2 * left : options.largestSlackByteCount)
+    else { return }
     let target = used + left / block * block
     try device.perform(path: path) { device throws(DeviceError) in
       try device.truncate(to: target)

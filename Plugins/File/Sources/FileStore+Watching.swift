@@ -30,8 +30,16 @@ extension FileStore {
     if !isScheduled { isWatchingUnsynced.store(false, ordering: .relaxed) }
   }
 
+  /// The newest version that is durable for certain; nil where that is not known.
+  ///
+  /// What recovery has found in the log of the file may not be on the medium before it is written again.
+  var durableVersion: Version? {
+    let isClean = memory.condition == .clean
+    return memory.durableMark.map { isClean ? $0.durableVersion : $0.version }
+  }
+
   /// Whether all that was committed is durable.
   var isNewestDurable: Bool {
-    memory.durableMark.map { $0.durableVersion == memory.liveVersion } ?? false
+    durableVersion.map { $0 == memory.liveVersion } ?? false
   }
 }

@@ -74,6 +74,8 @@ public final class FileStore: PageStore {
   let isWatchingUnsynced = Atomic(false)
   /// Whether small commits of this store may stay in memory.
   let usesLog = Atomic(false)
+  /// How many small durable commits were made.
+  let smallCommitCount = Atomic(0)
   /// Whether this opening has made a backup of the file's older form.
   package let hasBackup: Atomic<Bool>
   private let forkCount = cambium_fork_count()
@@ -301,7 +303,7 @@ public final class FileStore: PageStore {
         freeByteCount: books.isOfOlderFormat
           ? 0 : books.space.freeByteCount + fileByteCount - books.space.totalByteCount,
         pendingByteCount: books.space.pendingByteCount, newestVersion: newest,
-        durableVersion: (memory.durableMark ?? mark).durableVersion,
+        durableVersion: durableVersion ?? mark.version,
         pinnedVersions: pinned.sorted(),
         exclusiveByteCounts: books.deferredFreeEnd == nil
           ? Self.exclusive(books.space.ledger.exclusiveByteCounts, pinned, before: stored) : [:])
@@ -356,6 +358,11 @@ public final class FileStore: PageStore {
 
   /// Whether small durable commits may use a log in the file.
   var usesStoredLog: Bool { sector.hasLog && options.storedLogByteCount > 0 }
+
+  /// Notes a small durable commit; whether so many were made that it pays to keep room for more in memory.
+  func isLogWorthwhile() -> Bool {
+    smallCommitCount.wrappingAdd(1, ordering: .relaxed).oldValue >= options.unloggedCommitCount
+  }
 
   func ensureWritable() throws(StoreError) {
     try withOpenState { state throws(StoreError) in

@@ -79,6 +79,9 @@ public struct FileStoreOptions: Sendable {
   /// Small durable commits leave there what they change until their pages are stored. It takes a sixteenth of the file,
   /// but 128 KiB at least.
   package var storedLogByteCount = 1 << 20
+  /// So many small durable commits of a store come before the first that uses the log: who makes one and closes the file
+  /// need not make it longer for that.
+  package var unloggedCommitCount = 1
   /// Relaxed commits are made durable after this time at the latest.
   package var relaxedDelayNanoseconds: Int64 = 100_000_000
   /// Relaxed commits are made durable at once after so many bytes.

@@ -68,6 +68,7 @@ extension FileWriter {
     _ publish: (inout Staged) throws(StoreError) -> Pin
   ) throws(StoreError) -> Pin {
     let freeMap = try checkpointFreeMap()
+    try makeRoomInMemory()
     let log = try placeOfLog()
     let record = try writeRecord(metadata: metadata)
     var head = store.state.withLock { $0.newest }

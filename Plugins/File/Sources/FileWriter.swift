@@ -31,6 +31,8 @@ final class FileWriter: PageWriter {
   /// How much room the log has for a small commit, and how many bytes of pages may lie in memory; nil while that was
   /// not asked.
   private var logRoom: (recordByteCount: Int, pageByteCount: Int)?
+  /// Whether the file has no room behind what is used of it for what a commit like this one leaves in memory.
+  var lacksRoom = false
   /// Whether a durable commit like this one would have used a log in the file, had there been one with room.
   var wantsLog = false
 
@@ -68,7 +70,7 @@ final class FileWriter: PageWriter {
     expectsSync = durability == .full
     mayUseLog =
       !rebuildsFreeMap && store.boundCodec == nil && store.options.maximumByteCount == nil
-      && (!expectsSync || store.usesStoredLog)
+      && (!expectsSync || store.usesStoredLog && !store.isMediumFull.load(ordering: .relaxed))
   }
 
   var isContended: Bool {
@@ -82,7 +84,10 @@ final class FileWriter: PageWriter {
     store.usesLog.store(true, ordering: .relaxed)
     let (newest, used) = store.state.withLock { ($0.newest, $0.logged?.end ?? 0) }
     // Something is in the log: it is there.
-    let isThere = used > 0 || SharedLog(memory: store.memory).prepare()
+    let isThere =
+      used > 0
+      || !store.isMediumFull.load(ordering: .relaxed)
+        && SharedLog(memory: store.memory).prepare()
     let room =
       isThere ? (SharedLayout.logByteCount - used, store.loggedByteLimit(newest)) : (0, 0)
     logRoom = room
@@ -162,9 +167,10 @@ final class FileWriter: PageWriter {
     return extent
   }
 
-  /// Takes back room that was given out and not written.
+  /// Takes back room that was given out for a page of the store's own, and not written.
   func takeBack(_ extent: Extent) {
     guard unsafe ledger.giveUp(extent) else { return }
+    sparedUnitCount -= extent.unitCount
     store.books.withLock { $0.space.takeBack(extent) }
   }
 

@@ -11,7 +11,7 @@ import CambiumStoreKit
 ///
 /// All numbers are little-endian. The base is the version of the file that the log follows, the version the one that
 /// the last record makes; start and length say which bytes of all records these are; the link is the checksum of the
-/// batch before. The checksum, XXH64, is that of all before it. A batch counts if all of this fits the newest head and
+/// batch before, in the first that of the record of the base. The checksum, XXH64, is that of all before it. A batch counts if all of this fits the newest head and
 /// the batches before it: the first that does not ends the log. So the log of one version of the file needs no end, and
 /// that of the next one begins at the first block again, once that version is durable.
 struct StoredLog: Hashable, Sendable {
@@ -21,7 +21,8 @@ struct StoredLog: Hashable, Sendable {
   init(_ extent: Extent) {
     let perBlock = UInt64(BlockMap.unitsPerBlock)
     let first = Int((extent.address + perBlock - 1) / perBlock)
-    blocks = first..<max(first, Int(extent.end / perBlock))
+    let end = max(first, Int(extent.end / perBlock))
+    blocks = first..<min(end, first + Self.largestBlockCount)
   }
 
   /// How far the log has got.
@@ -34,13 +35,14 @@ struct StoredLog: Hashable, Sendable {
     var blockCount = 0
     /// How many bytes of records it has.
     var byteCount = 0
-    /// The checksum of the last batch.
+    /// The checksum of the last batch; where there is none that of the record of the version that it follows.
     var link: UInt64 = 0
 
-    /// The tail of a log that follows version `base` of the file and has nothing.
-    init(base: Version) {
-      self.base = base
+    /// The tail of a log that follows `head` and has nothing.
+    init(following head: HeadSector) {
+      base = head.head.version
       version = base
+      link = head.record.checksum
     }
 
     init(base: Version, version: Version, blockCount: Int, byteCount: Int, link: UInt64) {
@@ -54,7 +56,7 @@ struct StoredLog: Hashable, Sendable {
     /// Whether the numbers can be those of a log, where a hostile hand may have written them.
     var isPossible: Bool {
       base <= version && version < HeadSector.versionLimit
-        && (0...SharedLayout.logByteCount).contains(byteCount)
+        && (0...SharedLayout.logByteCount).contains(byteCount) && byteCount % 8 == 0
         && (0...StoredLog.largestBlockCount).contains(blockCount)
     }
   }
@@ -125,6 +127,9 @@ struct StoredLog: Hashable, Sendable {
     let word = SharedMemory.LiveWord(tail.version, after: .max, changesHead: false).word
     let (newest, commits) = try FileState.Logged.replayed(
       SharedMemory.Live(word: word, head: head), onto: nil, in: memory, device, path: path)
+    guard newest.end == records.count else {
+      throw .damaged(Damage(.head, "the log behind version \(head.head.version)"))
+    }
     return Content(newest: newest, commits: commits, tail: tail, records: records)
   }
 
@@ -139,20 +144,20 @@ struct StoredLog: Hashable, Sendable {
     _ head: HeadSector, _ identity: IdentitySector, _ device: any Device, path: String
   ) throws(StoreError) -> (tail: Tail, records: [UInt8]) {
     guard identity.hasLog, let extent = head.log else {
-      return (Tail(base: head.head.version), [])
+      return (Tail(following: head), [])
     }
     return try StoredLog(extent).read(
-      after: head.head.version, identity: identity, device: device, path: path)
+      behind: Tail(following: head), identity: identity, device: device, path: path)
   }
 
-  /// Reads the log that follows version `base` of the file; what it has, and all its records.
+  /// Reads the log that begins with `tail`; what it has, and all its records.
   ///
   /// Throws what says nothing about the stored bytes, such as a refused read.
   private func read(
-    after base: Version, identity: IdentitySector, device: any Device, path: String
+    behind tail: Tail, identity: IdentitySector, device: any Device, path: String
   ) throws(StoreError) -> (tail: Tail, records: [UInt8]) {
     typealias Field = FileLayout.Batch
-    var tail = Tail(base: base)
+    var tail = tail
     var records: [UInt8] = []
     while tail.blockCount < blocks.count {
       let offset = byteOffset(behind: tail)
@@ -162,10 +167,10 @@ struct StoredLog: Hashable, Sendable {
       guard header.bytes.starts(with: Field.magicBytes),
         header.load(Field.uuid, as: UInt64.self) == identity.uuidHigh,
         header.load(Field.uuid + 8, as: UInt64.self) == identity.uuidLow,
-        header.load(Field.base, as: UInt64.self) == base,
+        header.load(Field.base, as: UInt64.self) == tail.base,
         header.load(Field.start, as: UInt64.self) == UInt64(tail.byteCount),
         header.load(Field.link, as: UInt64.self) == tail.link,
-        count <= UInt64(SharedLayout.logByteCount - tail.byteCount)
+        count > 0, count % 8 == 0, count <= UInt64(SharedLayout.logByteCount - tail.byteCount)
       else { break }
       let version = header.load(Field.version, as: UInt64.self)
       let blockCount = Self.blockCount(ofBatch: Int(count))

@@ -179,12 +179,19 @@ public final class DirtyPages {
     var former: DirtyPage?
   }
 
-  /// How many bytes a record of what was changed takes at most, as the pages are now.
+  /// How many bytes a record of what was changed takes at most, once all of it is packed.
   var recordByteCount: Int {
     unsafe changed.reduce(0) { sum, former in
       let page = unsafe pages[former.index]
       return unsafe sum + ResidenceRecord.changeByteCount + PageReference.byteCount
         + (page?.byteCount ?? 0)
+    }
+  }
+
+  /// Packs what was changed, so that its pages are as long as they will be.
+  func packChanges() throws(StoreError) {
+    for former in unsafe changed {
+      if let page = unsafe pages[former.index], unsafe !page.isFrozen { try page.pack() }
     }
   }
 

@@ -58,7 +58,8 @@ extension Transaction {
     for (name, editor) in unsafe keyTrees.entries {
       try unsafe note(editor.root, keyTree: name)
     }
-    // A description that does not fit beside its name was written.
+    try context.dirty.packChanges()
+    // A description that does not fit beside its name was written; and now it is known how long a record is.
     guard mayStayInMemory() else { return nil }
     return try context.publishInMemory(
       root: names.settle(), durability: durability, metadata: metadata

@@ -28,6 +28,7 @@ struct CrashSettings {
     options.spareByteCount = 4 << 10
     options.leastRelocatedByteCount = 16 << 10
     options.storedLogByteCount = 128 << 10
+    options.unloggedCommitCount = 0
     options.relaxedByteCount = 64 << 10
     options.relaxedLimitByteCount = 128 << 10
     // Nothing happens by itself, and no time passes.

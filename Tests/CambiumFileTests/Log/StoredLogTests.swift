@@ -237,6 +237,81 @@ struct StoredLogTests {
     #expect(refusedCount > 0)
   }
 
+  @Test(arguments: Exhaustive.seeds(20, few: 4))
+  func `however much a commit changes, its batch lies in the log or its pages are stored`(
+    seed: UInt64
+  ) throws {
+    var bench = try Bench(seed: seed, byteCount: 128 << 10)
+    var largest = 0
+    for _ in 0..<120 {
+      let count = Int.random(in: 1...15, using: &bench.random)
+      let before = bench.store.memory.durableMark?.log?.blockCount ?? 0
+      let transaction = try bench.database.beginWrite()
+      try bench.content.lengthen(count, transaction, &bench.random)
+      _ = try transaction.commit()
+      let (newest, mark) = bench.store.state.withLock { ($0.newest, $0.mark) }
+      if let tail = mark.log, let extent = newest.log {
+        #expect(tail.blockCount <= StoredLog(extent).blocks.count)
+        largest = max(largest, tail.blockCount - before)
+      }
+      let after = try Self.open(bench.image())
+      #expect(try DatabaseContent(of: after.snapshot()) == bench.content)
+    }
+    #expect(largest > 1)
+    #expect(try bench.database.verify().findings == [])
+    #expect(try Self.open(bench.image()).verify().findings == [])
+  }
+
+  @Test func `a batch that no commit has made is refused or ends the log, and stops nobody`() throws
+  {
+    var bench = try Bench(seed: 15)
+    try bench.commitInLog()
+    let store = bench.store
+    let (newest, mark, version) = store.state.withLock {
+      ($0.newest, $0.mark, $0.newestHead.version)
+    }
+    let tail = try #require(mark.log)
+    let image = bench.image()
+    let offset = StoredLog(try #require(newest.log)).byteOffset(behind: tail)
+    let record = SharedLog.record(
+      of: version + 1, after: newest.head.version, metadata: [], byteLimit: 64
+    ) { $0.append(repeating: 0, count: 64, as: UInt8.self) }
+    let known = try #require(SharedLog(memory: store.memory).bytes(0..<tail.byteCount))
+    // One that belongs to something else.
+    for change in [\StoredLog.Tail.link, \.base] as [WritableKeyPath<StoredLog.Tail, UInt64>] {
+      var other = tail
+      other[keyPath: change] += 1
+      let (batch, _) = StoredLog.batch(record, making: version + 1, behind: other, in: store.sector)
+      var crafted = image
+      crafted.replaceSubrange(offset..<offset + batch.count, with: batch)
+      #expect(try Self.open(crafted).snapshot().version == version)
+    }
+    for records in [
+      [], [0], [UInt8](repeating: 0, count: 8), record, record + [UInt8](repeating: 0, count: 8),
+      known, [UInt8](repeating: 1, count: 4096), Array(record.dropLast()),
+    ] {
+      let (batch, _) = StoredLog.batch(records, making: version + 1, behind: tail, in: store.sector)
+      var crafted = image
+      crafted.replaceSubrange(offset..<offset + batch.count, with: batch)
+      do throws(StoreError) {
+        let database = try Database(
+          store: FileStore(path: Self.path, options: Self.options(SimulatedDevice(crafted))))
+        #expect(try database.store.newestHead().version == version)
+        for number in 0..<3 as Range<UInt8> {
+          let transaction = try database.beginWrite()
+          try transaction.setValue("number", [number])
+          _ = try transaction.commit()
+        }
+        try database.close()
+      } catch {
+        guard case .damaged = error else { throw error }
+      }
+      var options = Self.options(SimulatedDevice(crafted))
+      options.access = .buffered
+      #expect(try SalvageFile(path: Self.path, options: options).heads.count > 1)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a batch of which nobody knows is gone before others write, also after a power failure`(
     syncs: Bool

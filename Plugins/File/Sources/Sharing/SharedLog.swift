@@ -37,12 +37,21 @@ struct SharedLog: Sendable {
       let size = try file.byteCount()
       if size >= SharedLayout.mappedByteCount { return true }
       // Written, not left as a hole: a full disk shows here and not when the memory is touched.
-      try file.write([UInt8](repeating: 0, count: SharedLayout.mappedByteCount - size), at: size)
+      do throws(DeviceError) {
+        try file.write([UInt8](repeating: 0, count: SharedLayout.mappedByteCount - size), at: size)
+      } catch {
+        // What there was of it is of use to others.
+        try? file.truncate(to: size)
+        throw error
+      }
       return true
     } catch {
       return false
     }
   }
+
+  /// Takes the log away; for who is alone with the file, and has nothing in it.
+  func cut() { try? memory.file?.truncate(to: SharedLayout.byteCount) }
 
   /// The record of `version`, which follows `stored` in the file: what its commit was given, and what `write` appends,
   /// the engine's record of `byteLimit` bytes at most.
