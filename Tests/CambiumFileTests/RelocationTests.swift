@@ -174,8 +174,9 @@ struct RelocationTests {
     #expect(report.findings == [])
     try expect(content, in: database.snapshot())
     // A third is free, and some more in blocks that are not full.
-    let log = 128 << 10
-    #expect(try byteCount() < report.reachableByteCount * 2 + log)
+    // The log has 128 KiB, and 256 KiB behind the end are kept for what lies in memory.
+    let kept = 384 << 10
+    #expect(try byteCount() < report.reachableByteCount * 2 + kept)
     #expect(try byteCount() < full / 2)
     try database.close()
   }
