@@ -277,7 +277,7 @@ struct RelocationTests {
       _ = try transaction.commit()
     }
     // What the log has is stored first, and records at the end have to go.
-    for number in 0..<320 {
+    for number in 0..<2_000 {
       let transaction = try database.beginWrite()
       try transaction.setValue("counter", Array("\(number)".utf8))
       _ = try transaction.commit()

@@ -271,13 +271,14 @@ extension FileWriter: ResidentWriter {
   ///
   /// Pages are moved, and the end of the file is cut off, by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
-    if relocation != nil, change.durability == .full || version % Self.storedPerRelocation == 0 {
+    let isDurable = change.durability == .full
+    if relocation != nil || isDurable && store.hasMuchBehindEnd,
+      version % Self.storedPerRelocation == 0
+    {
       return false
     }
-    if change.durability == .full || change.isAwaited {
-      guard change.durability == .full, store.usesStoredLog,
-        store.isLogWorthwhile()
-      else { return false }
+    if isDurable || change.isAwaited {
+      guard isDurable, store.usesStoredLog, store.isLogWorthwhile() else { return false }
     }
     let room = roomInMemory()
     let recordByteCount = SharedLog.byteCount(ofRecord: 4 + change.recordByteCount)
@@ -285,8 +286,8 @@ extension FileWriter: ResidentWriter {
     guard change.residentByteCount + change.byteCount <= room.pageByteCount,
       recordByteCount <= room.recordByteCount
     else { return false }
-    guard change.durability == .full else { return true }
-    guard store.isFileVersionDurable, !store.hasMuchBehindEnd else { return false }
+    guard isDurable else { return true }
+    guard store.isFileVersionDurable else { return false }
     wantsLog = !store.mayStoreInLog(recordByteCount)
     return !wantsLog
   }
