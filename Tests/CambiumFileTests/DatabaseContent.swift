@@ -109,16 +109,23 @@ struct DatabaseContent: Equatable {
       let key = Int64.random(in: Self.rowKeys, using: &random)
       let words = (0..<Int.random(in: 1...120, using: &random)).map { _ in random.next() }
       let text = words.withUnsafeBytes { Array($0) }
-      let isNew = tables[name]?[key] == nil
-      try text.withBytes { bytes throws(StoreError) in
-        if isNew {
-          _ = try editor.insert(key: key, values: [(Self.text, .bytes(bytes))])
-        } else {
-          _ = try editor.update(key: key, column: Self.text, value: .bytes(bytes))
-        }
-      }
-      tables[name, default: [:]][key, default: Row(text: [], number: 0)].text = text
+      try setText(text, key, of: name, editor)
     }
+  }
+
+  /// Gives a row a text, which is there or comes.
+  private mutating func setText(
+    _ text: [UInt8], _ key: Int64, of name: String, _ editor: TableEditor
+  ) throws(StoreError) {
+    let isNew = tables[name]?[key] == nil
+    try text.withBytes { bytes throws(StoreError) in
+      if isNew {
+        _ = try editor.insert(key: key, values: [(Self.text, .bytes(bytes))])
+      } else {
+        _ = try editor.update(key: key, column: Self.text, value: .bytes(bytes))
+      }
+    }
+    tables[name, default: [:]][key, default: Row(text: [], number: 0)].text = text
   }
 
   /// Gives the rows `keys` of all tables a text, here and in `transaction`; each sixth one is long and
@@ -133,15 +140,7 @@ struct DatabaseContent: Equatable {
         var random = SeededGenerator(seed: UInt64(key))
         let words = (0..<(key % 6 == 0 ? 190 : 20)).map { _ in random.next() }
         let text = words.withUnsafeBytes { Array($0) }
-        let isNew = tables[name]?[key] == nil
-        try text.withBytes { bytes throws(StoreError) in
-          if isNew {
-            _ = try editor.insert(key: key, values: [(Self.text, .bytes(bytes))])
-          } else {
-            _ = try editor.update(key: key, column: Self.text, value: .bytes(bytes))
-          }
-        }
-        tables[name, default: [:]][key, default: Row(text: [], number: 0)].text = text
+        try setText(text, key, of: name, editor)
       }
     }
   }

@@ -1,8 +1,9 @@
 import CambiumCore
-import CambiumFile
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CambiumFile
 
 /// Bringing files of format version 1 to the present one.
 struct UpgradeTests {
@@ -44,6 +45,17 @@ struct UpgradeTests {
     let removal = try database.beginWrite()
     _ = try removal.drop("new")
     _ = try removal.commit()
+    #expect("\(try database.snapshot().contentDigest { _ in })" == digest)
+    // From now on small commits may use a log.
+    for number in 0..<4 as Range<UInt8> {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("new", [number])
+      _ = try transaction.commit()
+    }
+    #expect(store.memory.durableMark?.log != nil)
+    let last = try database.beginWrite()
+    _ = try last.drop("new")
+    _ = try last.commit()
     #expect("\(try database.snapshot().contentDigest { _ in })" == digest)
     try database.close()
   }

@@ -176,6 +176,31 @@ import Testing
       try Self.text(try Realm(configuration: restored)) == Self.text(realm.freeze()))
   }
 
+  @Test func `the tool has what small transactions have left in memory stored before it backs up`()
+    throws
+  {
+    let realm = try Realm(configuration: try configuration("file", "people"))
+    try realm.write {
+      realm.add(DocPlain(value: ["number": 0]))
+      for number in 0..<5_000 {
+        let text = String(repeating: "\(number)", count: 50)
+        realm.add(DocEverything(value: ["id": "id \(number)", "string": text]))
+      }
+    }
+    let (store, whole, part) = (folder.file("people"), folder.file("0"), folder.file("1"))
+    let first = try ToolRunner.run("backup", store, whole, "--json")
+    #expect(first.status == 0, "\(first.errors)")
+    for number in 0..<4 {
+      try realm.write { realm.objects(DocPlain.self).first?.number = -number }
+    }
+    let second = try ToolRunner.run("backup", store, part, "--incremental", whole, "--json")
+    #expect(second.status == 0, "\(second.errors)")
+    let (all, changed) = (first.json["pages"] as? Int ?? 0, second.json["pages"] as? Int ?? 0)
+    #expect(changed > 0 && 4 * changed < all, "\(changed) of \(all)")
+    let exported = try ToolRunner.run("export", part)
+    #expect(try exported.output == ToolRunner.run("export", store).output)
+  }
+
   @Test func `a backup is read like a store, and never written`() throws {
     var random = SeededGenerator(seed: 3)
     let original = try DocumentModels.realm(&random, count: 10)

@@ -118,6 +118,41 @@ import Testing
     try database.close()
   }
 
+  @Test(.enabled(if: disk != nil, "Runs in a guest."))
+  func `what a crash has left in the log of a file can be read on a full disk`() throws {
+    let folder = try #require(Self.disk) + "/log"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let (path, copy) = (folder + "/store", folder + "/copy")
+    let database = try Database(store: FileStore(path: path))
+    for number in 0..<12 as Range<UInt8> {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("number", [number])
+      _ = try transaction.commit()
+    }
+    // As power loss leaves it: without the lock file.
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    let ballast = Ballast(folder: folder)
+    try ballast.fill()
+    defer { ballast.drop() }
+    for isReadOnly in [true, false] {
+      let options = FileStoreOptions(isReadOnly: isReadOnly)
+      let opened = Result { try Database(store: FileStore(path: copy, options: options)) }
+      guard isReadOnly else {
+        #expect(throws: StoreError.mediumFull(path: copy + ".lock")) { try opened.get() }
+        continue
+      }
+      #expect(try opened.get().snapshot().value("number") == [11])
+      try opened.get().close()
+    }
+    ballast.drop()
+    let again = try Database(store: FileStore(path: copy))
+    #expect(try again.snapshot().value("number") == [11])
+    #expect(try again.verify().findings == [])
+    try again.close()
+    try database.close()
+  }
+
   @Test(.enabled(if: disk != nil, "Runs in a guest."), arguments: [Durability.full, .relaxed])
   func `rows can be deleted on a full disk, and others added in their places`(
     durability: Durability

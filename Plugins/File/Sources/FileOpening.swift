@@ -51,7 +51,9 @@ struct FileOpening {
         do throws(StoreError) {
           return try FileOpening(path: path, options: options, alone: device, number)
         } catch .mediumFull where options.isReadOnly {
-          // There is no room to share what the log of the file has.
+          // There is no room to share what the log of the file has: nobody writes while it is read.
+          _ = device.lock(byte: SharedLayout.DataByte.writer, .shared)
+          _ = device.lock(byte: SharedLayout.DataByte.life, .shared)
           return try FileOpening(path: path, options: options, onlyReading: device, number)
         }
       case .joined:
@@ -106,110 +108,6 @@ struct FileOpening {
     try device.perform(path: path) { device throws(DeviceError) in
       try device.write(image.bytes, at: 0)
       try device.sync()
-    }
-  }
-
-  /// What a file says of itself to who is alone with it, or may not share memory.
-  struct Found {
-    let sector: IdentitySector
-    let codec: (any PageCodec)?
-    let slots: [HeadSector?]
-    let fileByteCount: Int
-    /// At which version of the file it opens.
-    let recovery: Recovery
-    /// The newest version, where that follows in the log.
-    private(set) var logged: FileState.Logged?
-    /// What the commits in the log were given.
-    private(set) var smallCommits: [CommitMetadata] = []
-    /// What the log in the file has.
-    private(set) var tail: StoredLog.Tail?
-    /// The records of the log in the file, where they take the place of those in memory.
-    private(set) var storedRecords: [UInt8]?
-    let wasPoisoned: Bool
-    private(set) var notes: [String]
-
-    /// The newest version.
-    var newestHead: Head { logged?.head ?? recovery.newest.head }
-
-    /// Reads the file; changes nothing.
-    ///
-    /// `lockFile` is believed if it speaks of the file with that number.
-    init(
-      _ device: any Device, _ options: FileStoreOptions, knownTo lockFile: SharedMemory?,
-      _ number: FileNumber, path: String
-    ) throws(StoreError) {
-      (sector, codec) = try FileOpening.readIdentity(device, options, path: path)
-      slots = try FileOpening.readSlots(device, identity: sector, path: path)
-      fileByteCount = try FileOpening.fileByteCount(device, path: path)
-      let isKnown = lockFile?.matches(sector, number) ?? false
-      let live = isKnown ? lockFile?.knownHead(sector) : nil
-      let word = isKnown ? lockFile?.live(sector) : nil
-      let condition = live == nil ? .clean : lockFile?.condition ?? .clean
-      wasPoisoned = condition == .poisoned || condition == .recoveredAfterFailure
-      recovery = try Recovery(
-        slots: slots, live: live, wasPoisoned: wasPoisoned, identity: sector, device: device,
-        path: path, fileByteCount: fileByteCount)
-      notes = recovery.notes
-      let isFollowed = live != nil && word?.head.head.version == recovery.newest.head.version
-      let mark = isFollowed ? lockFile?.durableMark : nil
-      // What is known to be durable says more than the file: who died over a batch has told nobody of it.
-      if let mark {
-        if mark.log?.base == recovery.newest.head.version { tail = mark.log }
-      } else {
-        try readStoredLog(device, path: path)
-      }
-      guard let word, word.isLogged, let lockFile else {
-        // A word that knows less than the mark is damaged.
-        if tail != nil, logged == nil { try readStoredLog(device, path: path) }
-        return
-      }
-      // Whoever settled the version in the next epoch may have died before saying so.
-      let isSame =
-        word.head.head == recovery.newest.head
-        || recovery.newest.isNextEpoch(of: word.head)
-          && word.head.head.root == recovery.newest.head.root
-      var failure: StoreError?
-      if isSame, word.version >= newestHead.version {
-        var following = word
-        following.head = recovery.newest
-        do throws(StoreError) {
-          (logged, smallCommits) = try FileState.Logged.replayed(
-            following, onto: nil, in: lockFile, device, path: path)
-          storedRecords = nil
-          let known = tail?.byteCount ?? 0
-          if newestHead.version >= tail?.version ?? 0, logged?.end ?? 0 >= known { return }
-          logged = nil
-        } catch {
-          switch error {
-          case .damaged, .truncated: failure = error
-          // What cannot be read now may be whole.
-          default: throw error
-          }
-        }
-      }
-      // A later one was made of them.
-      if recovery.newest.head.version > word.version { return }
-      if logged == nil {
-        tail = nil
-        try readStoredLog(device, path: path)
-      }
-      guard newestHead.version < word.version else { return }
-      notes.append(
-        "The small commits since version \(newestHead.version) were lost: "
-          + (failure.map { "\($0)" } ?? "the file opens at version \(recovery.newest.head.version).")
-      )
-    }
-
-    /// Makes the newest version of what the log in the file has.
-    ///
-    /// What has whole records was acknowledged: where a page is damaged of which they say what became of it, no earlier
-    /// version takes its place.
-    private mutating func readStoredLog(_ device: any Device, path: String) throws(StoreError) {
-      let content = try StoredLog.content(
-        following: recovery.newest, identity: sector, device: device, path: path)
-      guard let content else { return }
-      (logged, smallCommits) = (content.newest, content.commits)
-      (tail, storedRecords) = (content.tail, content.records)
     }
   }
 

@@ -278,7 +278,7 @@ extension FileWriter: ResidentWriter {
       return false
     }
     if isDurable || change.isAwaited {
-      guard isDurable, store.usesStoredLog, store.isLogWorthwhile() else { return false }
+      guard isDurable, store.usesStoredLog, store.countSmallCommit() else { return false }
     }
     let room = roomInMemory()
     let recordByteCount = SharedLog.byteCount(ofRecord: 4 + change.recordByteCount)

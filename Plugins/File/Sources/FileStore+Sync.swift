@@ -219,10 +219,11 @@ extension FileStore {
     // Before it is looked what there is to sync: who publishes more from now on asks anew.
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
     var delay = options.relaxedDelayNanoseconds
+    let isDurable = isNewestDurable
+    // Who has left them, and made them durable by the log of the file, may be gone.
+    if isDurable, memory.live(sector)?.isLogged ?? false { scheduleSettling() }
     // Who waits for the medium sees to it sooner.
-    // Whoever has made them durable by the log may be gone.
-    if isNewestDurable, memory.live(sector)?.isLogged ?? false { scheduleSettling() }
-    if !group.isBusy, !isNewestDurable {
+    if !isDurable, !group.isBusy {
       // While somebody writes, or others wait to, it is tried again soon; what cannot be stored, a while later: the
       // next commit that stores pages says why.
       do throws(StoreError) { try storePagesIfFree() } catch { delay *= 64 }

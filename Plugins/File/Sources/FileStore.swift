@@ -6,7 +6,8 @@ import Synchronization
 /// Pages in one file: the default store.
 ///
 /// Reads are lent from a mapping without copies. A small durable commit is one contiguous write, of what it
-/// has changed or of pages and head, and one sync. After a crash the store opens at the newest durable version, whole. Several
+/// has changed or of pages and head, and one sync. After a crash the store opens at the newest durable version,
+/// whole. Several
 /// processes, and several stores of one process, may read and write one file at a time; one of them
 /// writes, the others wait for the writer lock.
 ///
@@ -359,8 +360,8 @@ public final class FileStore: PageStore {
   /// Whether small durable commits may use a log in the file.
   var usesStoredLog: Bool { sector.hasLog && options.storedLogByteCount > 0 }
 
-  /// Notes a small durable commit; whether so many were made that it pays to keep room for more in memory.
-  func isLogWorthwhile() -> Bool {
+  /// Counts a small durable commit; whether so many were made that it pays to keep room for more in memory.
+  func countSmallCommit() -> Bool {
     smallCommitCount.wrappingAdd(1, ordering: .relaxed).oldValue >= options.unloggedCommitCount
   }
 

@@ -4,11 +4,11 @@ import CambiumCore
 ///
 /// Reads only what it must, and never through a mapping.
 ///
-/// The newest slot wins, or the last head of the chain that it begins. If that is not settled, the commits between the last version that was
-/// known to be durable and itself must be whole: every page that they wrote and that is still
-/// reachable, and every record; unless small commits follow it in its log, which shows that it was synced. Otherwise the head before it in the chain wins, or the other slot. A
-/// settled head never falls back: losing an acknowledged commit in silence would be worse than an error. A live head in the lock
-/// file, of this boot, goes before both.
+/// The newest slot wins, or the last head of the chain that it begins. If that is not settled, the commits between the
+/// last version that was known to be durable and itself must be whole: every page that they wrote and that is still
+/// reachable, and every record; unless small commits follow it in its log, which shows that it was synced. Otherwise the
+/// head before it in the chain wins, or the other slot. A settled head never falls back: losing an acknowledged commit
+/// in silence would be worse than an error. A live head in the lock file, of this boot, goes before both.
 struct Recovery {
   /// The version at which the file opens.
   let newest: HeadSector

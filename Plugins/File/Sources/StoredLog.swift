@@ -11,9 +11,10 @@ import CambiumStoreKit
 ///
 /// All numbers are little-endian. The base is the version of the file that the log follows, the version the one that
 /// the last record makes; start and length say which bytes of all records these are; the link is the checksum of the
-/// batch before, in the first that of the record of the base. The checksum, XXH64, is that of all before it. A batch counts if all of this fits the newest head and
-/// the batches before it: the first that does not ends the log. So the log of one version of the file needs no end, and
-/// that of the next one begins at the first block again, once that version is durable.
+/// batch before, in the first that of the record of the base. The checksum, XXH64, is that of all before it. A batch
+/// counts if all of this fits the newest head and the batches before it: the first that does not ends the log. So the
+/// log of one version of the file needs no end, and that of the next one begins at the first block again, once that
+/// version is durable.
 struct StoredLog: Hashable, Sendable {
   /// The whole blocks of the extent that a head names.
   let blocks: Range<Int>
@@ -37,21 +38,6 @@ struct StoredLog: Hashable, Sendable {
     var byteCount = 0
     /// The checksum of the last batch; where there is none that of the record of the version that it follows.
     var link: UInt64 = 0
-
-    /// The tail of a log that follows `head` and has nothing.
-    init(following head: HeadSector) {
-      base = head.head.version
-      version = base
-      link = head.record.checksum
-    }
-
-    init(base: Version, version: Version, blockCount: Int, byteCount: Int, link: UInt64) {
-      self.base = base
-      self.version = version
-      self.blockCount = blockCount
-      self.byteCount = byteCount
-      self.link = link
-    }
 
     /// Whether the numbers can be those of a log, where a hostile hand may have written them.
     var isPossible: Bool {
@@ -206,5 +192,12 @@ struct StoredLog: Hashable, Sendable {
       default: throw error
       }
     }
+  }
+}
+
+extension StoredLog.Tail {
+  /// The tail of a log that follows `head` and has nothing.
+  init(following head: HeadSector) {
+    self.init(base: head.head.version, version: head.head.version, link: head.record.checksum)
   }
 }

@@ -8,7 +8,7 @@ final class CrashRun<Work: CrashWork> {
   typealias Point = CrashPoint
 
   /// What was promised at some point of a run.
-  private struct Promise {
+  struct Promise {
     /// How many operations the device had done when it was made.
     var operationCount: Int
     /// What must survive from then on.
@@ -16,7 +16,7 @@ final class CrashRun<Work: CrashWork> {
   }
 
   /// A content and how many operations the device had done when it was to be committed.
-  private struct Attempt {
+  struct Attempt {
     var operationCount: Int
     var content: Work.Content
   }
@@ -58,16 +58,16 @@ final class CrashRun<Work: CrashWork> {
   private var relocatingCount = 0
   private var movedPageCount = 0
   private var loggedCount = 0
-  private let settings: CrashSettings
+  let settings: CrashSettings
   private var generator: SeededGenerator
   /// What was to be committed as which point: where a commit failed, another one may have followed it
   /// under the same number.
   private var contents: [Point: [Attempt]] = [:]
   /// What readers have seen as which point, before the power was cut as well.
   private var shown: [Point: Attempt] = [:]
-  private var promises: [Promise] = []
+  private(set) var promises: [Promise] = []
   /// What had begun to be committed, and what readers could see, by operations.
-  private var begun: [(operationCount: Int, point: Point)] = []
+  private(set) var begun: [(operationCount: Int, point: Point)] = []
   private var published: [(operationCount: Int, point: Point)] = []
   private let memory: SharedMemory
   private let background: SimulatedBackground
@@ -153,7 +153,7 @@ final class CrashRun<Work: CrashWork> {
     }
   }
 
-  private var identity: IdentitySector? {
+  var identity: IdentitySector? {
     try? IdentitySector(
       stored: Array(device.bytes.prefix(FileLayout.sectorByteCount)), path: "simulated")
   }
@@ -248,7 +248,7 @@ final class CrashRun<Work: CrashWork> {
   }
 
   /// What the last commit under that number was to be, of those begun before `count` operations.
-  private func content(of point: Point, after count: Int = .max) -> Work.Content? {
+  func content(of point: Point, after count: Int = .max) -> Work.Content? {
     contents[point]?.last { $0.operationCount <= count }?.content
   }
 
@@ -372,65 +372,6 @@ final class CrashRun<Work: CrashWork> {
       try store.makeDurable(last.version)
       promise(last)
       if others.count > 1 { sharedSyncCount += 1 }
-    }
-  }
-
-  /// What the device had last done before `count` operations and what was promised then, for people.
-  func story(before count: Int) -> String {
-    let lines = device.operations.prefix(count).enumerated().suffix(40).map { number, operation in
-      switch operation {
-      case .write(let bytes, let offset): "\(number): \(bytes.count) bytes at \(offset)"
-      case .truncate(let byteCount): "\(number): cut to \(byteCount) bytes"
-      case .sync(let end): "\(number): synced what came before \(end)"
-      case .failedSync(let end): "\(number): failed to sync what came before \(end)"
-      }
-    }
-    let (least, most) = promised(count)
-    return (lines + ["promised: \(least)...\(most)"]).joined(separator: "\n")
-  }
-
-  // MARK: What must be found
-
-  /// Which version everybody sees after `count` operations, and what is said to be durable; nil while
-  /// there was no store.
-  func shared(after count: Int) -> (live: Version, mark: DurableMark)? {
-    let memory = SharedMemory()
-    trail[count].restore(memory)
-    guard let identity, let live = memory.live(identity), let mark = memory.durableMark else {
-      return nil
-    }
-    return (live.version, mark)
-  }
-
-  /// The state of promises when power is cut after `count` operations.
-  private func promised(_ count: Int) -> (least: Point, most: Point) {
-    let made = promises.prefix { $0.operationCount <= count }
-    let most = begun.prefix { $0.operationCount <= count }.map(\.point).max()
-    let least = made.last?.durable ?? Point(epoch: 0, version: 0)
-    return (least, most ?? least)
-  }
-
-  /// Opens `image`, which the disk may hold after `count` operations, and says what is wrong with it;
-  /// whether it could be opened.
-  func examine(_ image: [UInt8], after count: Int) -> (findings: [String], isOpened: Bool) {
-    let (least, most) = promised(count)
-    let place = "operation \(count), \(settings)"
-    do throws(StoreError) {
-      let store = try FileStore(
-        path: "simulated", options: CrashSettings.options(SimulatedDevice(image)))
-      let head = try store.newestHead()
-      let point = Point(head)
-      guard point >= least, point <= most else {
-        return (["\(place): \(point) is not in \(least)...\(most)"], false)
-      }
-      let (content, found) = try Work(store).read()
-      var findings = found
-      if content != self.content(of: point, after: count) {
-        findings.append("\(point) has another content")
-      }
-      return (findings.map { "\(place), \(point): \($0)" }, true)
-    } catch {
-      return (["\(place), \(least)...\(most): \(error)"], false)
     }
   }
 }

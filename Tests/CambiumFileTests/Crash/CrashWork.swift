@@ -110,11 +110,7 @@ class DatabaseWork: CrashWork {
 
   /// A file that was closed when most of what it held had been deleted.
   static func emptiedFile() throws(StoreError) -> [UInt8] {
-    let device = SimulatedDevice()
-    var identity = SeededGenerator(seed: 1)
-    try CrashSettings.create(device, using: &identity)
-    let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
-    let database = try Database(store: store, lane: store.options.lane)
+    let (device, database) = try made()
     var content = DatabaseContent()
     for isFull in [true, false] {
       let transaction = try database.beginWrite()
@@ -123,6 +119,15 @@ class DatabaseWork: CrashWork {
     }
     try database.close()
     return device.bytes
+  }
+
+  /// A new file and the empty database in it.
+  fileprivate static func made() throws(StoreError) -> (SimulatedDevice, Database) {
+    let device = SimulatedDevice()
+    var identity = SeededGenerator(seed: 1)
+    try CrashSettings.create(device, using: &identity)
+    let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
+    return (device, try Database(store: store, lane: store.options.lane))
   }
 
   func begin(_ durability: Durability, mayWait: Bool) throws(StoreError) -> Head? {
@@ -187,11 +192,8 @@ final class RowWork: DatabaseWork {
 
   /// A file with some rows and a log, as a crash leaves it.
   static func loggedFile() throws(StoreError) -> [UInt8] {
-    let device = SimulatedDevice()
+    let (device, database) = try made()
     var generator = SeededGenerator(seed: 1)
-    try CrashSettings.create(device, using: &generator)
-    let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
-    let database = try Database(store: store, lane: store.options.lane)
     var content = DatabaseContent()
     for step in 0..<4 {
       let transaction = try database.beginWrite()

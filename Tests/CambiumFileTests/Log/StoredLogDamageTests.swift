@@ -1,0 +1,262 @@
+import CambiumCore
+import CambiumMemory
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+@testable import CambiumFile
+
+/// What crashes, failures, damage and hostile hands leave of the log of a file.
+struct StoredLogDamageTests {
+  @Test func `a log in which a byte was changed ends before that`() throws {
+    var bench = try StoredLogBench(seed: 6)
+    try bench.commitInLog()
+    var contents: [DatabaseContent] = [bench.content]
+    for _ in 0..<3 {
+      #expect(bench.isInLog(try bench.commit()))
+      contents.append(bench.content)
+    }
+    let image = bench.image()
+    let log = StoredLog(try #require(bench.store.state.withLock { $0.newest.log }))
+    let tail = try #require(bench.store.memory.durableMark?.log)
+    let start = log.blocks.lowerBound * FileLayout.blockByteCount
+    let end = log.byteOffset(behind: tail)
+    var found: Set<Version> = []
+    for offset in start..<end where image[offset] != 0 {
+      guard Exhaustive.tries(offset, oneIn: 7) else { continue }
+      var damaged = image
+      damaged[offset] ^= 0x41
+      let database = try StoredLogBench.open(damaged)
+      let version = try database.snapshot().version
+      found.insert(version)
+      let content = try DatabaseContent(of: database.snapshot())
+      #expect(content != bench.content, "byte \(offset)")
+      #expect(try database.verify().findings == [], "byte \(offset)")
+      let behind = Int(tail.version - version)
+      if behind < contents.count {
+        #expect(content == contents[contents.count - 1 - behind], "byte \(offset)")
+      }
+    }
+    #expect(found.count >= 4)
+  }
+
+  @Test
+  func `a damaged page of which the log says what became of it is an error, and no older version`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 7)
+    try bench.commitInLog()
+    let image = bench.image()
+    let version = try bench.database.snapshot().version
+    // The same without the log shows which pages there are.
+    var ended = image
+    let log = StoredLog(try #require(bench.store.state.withLock { $0.newest.log }))
+    ended[log.blocks.lowerBound * FileLayout.blockByteCount] ^= 1
+    let stored = try StoredLogBench.open(ended)
+    #expect(try stored.snapshot().version < version)
+    var refusedCount = 0
+    for extent in try stored.walkNewest().extents {
+      var damaged = image
+      damaged[extent.byteOffset + extent.byteCount / 2] ^= 1
+      do throws(StoreError) {
+        let database = try Database(
+          store: FileStore(
+            path: StoredLogBench.path, options: StoredLogBench.options(SimulatedDevice(damaged))))
+        #expect(try database.store.newestHead().version == version)
+      } catch {
+        guard case .damaged = error else { throw error }
+        refusedCount += 1
+      }
+    }
+    #expect(refusedCount > 0)
+  }
+
+  @Test func `a batch that no commit has made is refused or ends the log, and stops nobody`() throws
+  {
+    var bench = try StoredLogBench(seed: 15)
+    try bench.commitInLog()
+    let version = try bench.database.snapshot().version
+    let image = bench.image()
+    let (tail, offset) = try bench.next()
+    let record = bench.strayRecord()
+    let known = try #require(SharedLog(memory: bench.memory).bytes(0..<tail.byteCount))
+    // One that belongs to something else.
+    for change in [\StoredLog.Tail.link, \.base] as [WritableKeyPath<StoredLog.Tail, UInt64>] {
+      var other = tail
+      other[keyPath: change] += 1
+      let crafted = StoredLogBench.image(
+        image, with: bench.batch(record, behind: other), at: offset)
+      #expect(try StoredLogBench.open(crafted).snapshot().version == version)
+    }
+    for records in [
+      [], [0], [UInt8](repeating: 0, count: 8), record, record + [UInt8](repeating: 0, count: 8),
+      known, [UInt8](repeating: 1, count: 4096), Array(record.dropLast()),
+    ] {
+      let crafted = StoredLogBench.image(
+        image, with: bench.batch(records, behind: tail), at: offset)
+      do throws(StoreError) {
+        let database = try Database(
+          store: FileStore(
+            path: StoredLogBench.path, options: StoredLogBench.options(SimulatedDevice(crafted))))
+        #expect(try database.store.newestHead().version == version)
+        for number in 0..<3 as Range<UInt8> {
+          let transaction = try database.beginWrite()
+          try transaction.setValue("number", [number])
+          _ = try transaction.commit()
+        }
+        try database.close()
+      } catch {
+        guard case .damaged = error else { throw error }
+      }
+      var options = StoredLogBench.options(SimulatedDevice(crafted))
+      options.access = .buffered
+      #expect(try SalvageFile(path: StoredLogBench.path, options: options).heads.count > 1)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a batch of which nobody knows is gone before others write, also after a power failure`(
+    syncs: Bool
+  ) throws {
+    var bench = try StoredLogBench(seed: 8)
+    try bench.commitInLog()
+    // As one does who is killed before it has said that its version is durable.
+    let store = bench.store
+    let version = try bench.database.snapshot().version
+    let (tail, offset) = try bench.next()
+    let batch = bench.batch(bench.strayRecord(), behind: tail)
+    try store.withSlots { () throws(StoreError) in
+      store.announceHead(holdsWriterLock: true)
+      do throws(DeviceError) {
+        try bench.device.write(batch, at: offset)
+        if syncs { try bench.device.sync() }
+      } catch {
+        throw StoreError(error, path: StoredLogBench.path)
+      }
+    }
+    #expect(try bench.store.statistics().newestVersion == version)
+    // Whoever writes next ends it, whatever it is that is written.
+    _ = try bench.commit(.relaxed)
+    let after = try StoredLogBench.open(bench.image(mood: 1))
+    #expect(try after.snapshot().version <= version + 1)
+    #expect(try after.verify().findings == [])
+    for _ in 0..<3 { _ = try bench.commit() }
+    #expect(try StoredLogBench.content(bench.image()) == bench.content)
+  }
+
+  @Test func `a failed write or sync leaves the version before, and nothing of it comes back`()
+    throws
+  {
+    for fault in [SimulatedDevice.Fault.refused, .partial, .whole] {
+      for operation in 0..<2 {
+        var bench = try StoredLogBench(seed: 9)
+        try bench.commitInLog()
+        let before = bench.content
+        bench.device.fail(bench.device.operationCount + operation, fault)
+        #expect(throws: StoreError.self) { _ = try bench.commit() }
+        _ = bench.device.endFault()
+        #expect(bench.content == before)
+        #expect(try DatabaseContent(of: bench.database.snapshot()) == before)
+        guard operation == 0 else { continue }
+        // A write that was refused has poisoned nothing.
+        #expect(try StoredLogBench.content(bench.image(mood: 1)) == before)
+        _ = try bench.commit()
+        #expect(try StoredLogBench.content(bench.image()) == bench.content)
+      }
+    }
+  }
+
+  @Test(arguments: [0, 0.5, 1])
+  func `after a failed sync the first write makes what was found in the log durable again`(
+    mood: Double
+  ) throws {
+    for seed in 0..<8 as Range<UInt64> {
+      var bench = try StoredLogBench(seed: 40 + seed)
+      try bench.commitInLog()
+      bench.device.fail(bench.device.operationCount + 1, .refused)
+      #expect(throws: StoreError.self) { _ = try bench.commit() }
+      _ = bench.device.endFault()
+      // The same device again: its memory still shows what may never reach the medium.
+      let database = try Database(
+        store: FileStore(
+          path: StoredLogBench.path, options: StoredLogBench.options(bench.device)))
+      let content = try DatabaseContent(of: database.snapshot())
+      try database.beginWrite().rollback()
+      #expect(try StoredLogBench.content(bench.image(mood: mood)) == content)
+    }
+  }
+
+  @Test
+  func `what was found in the log counts as durable once the first write has written it again`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 16)
+    try bench.commitInLog()
+    let database = try StoredLogBench.open(bench.image())
+    let version = try database.snapshot().version
+    #expect(try database.statistics().durableVersion < version)
+    let transaction = try database.beginWrite()
+    #expect(try database.statistics().durableVersion == version)
+    transaction.rollback()
+  }
+
+  @Test
+  func `a log that was damaged while its file was not used is written on with all that it lacks`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 17)
+    try bench.commitInLog()
+    for _ in 0..<3 { #expect(bench.isInLog(try bench.commit())) }
+    let log = StoredLog(try #require(bench.store.state.withLock { $0.newest.log }))
+    let left = (bench.device.bytes, LogFixture.copy(of: bench.memory))
+    for block in 0..<3 {
+      var bytes = left.0
+      bytes[(log.blocks.lowerBound + block) * FileLayout.blockByteCount + 100] ^= 1
+      let device = SimulatedDevice(bytes)
+      var options = StoredLogBench.options(device)
+      options.memory = LogFixture.copy(of: left.1)
+      let database = try Database(store: FileStore(path: StoredLogBench.path, options: options))
+      var content = bench.content
+      #expect(try DatabaseContent(of: database.snapshot()) == content)
+      var random = SeededGenerator(seed: 1)
+      for _ in 0..<3 {
+        let transaction = try database.beginWrite()
+        try content.changeRow(transaction, &random)
+        _ = try transaction.commit()
+        let image = device.crashImage(
+          afterOperations: device.operationCount, mood: 0, generator: &random)
+        #expect(try StoredLogBench.content(image) == content, "block \(block)")
+      }
+    }
+  }
+
+  @Test func `shared memory that says less than was acknowledged gives way to the log of the file`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 18)
+    try bench.commitInLog()
+    let version = try bench.database.snapshot().version
+    let newest = bench.store.state.withLock { $0.newest }
+    for through in [nil, newest.head.version + 1] as [Version?] where through ?? 0 < version {
+      let memory = LogFixture.copy(of: bench.memory)
+      memory.publish(newest, bench.store.sector, through: through)
+      var options = StoredLogBench.options(SimulatedDevice(bench.image()))
+      options.memory = memory
+      let store = try FileStore(path: StoredLogBench.path, options: options)
+      #expect(try store.newestHead().version == version)
+    }
+  }
+
+  @Test func `salvage finds what is in the log`() throws {
+    var bench = try StoredLogBench(seed: 10)
+    try bench.commitInLog()
+    var options = StoredLogBench.options(SimulatedDevice(bench.image()))
+    options.access = .buffered
+    let file = try SalvageFile(path: StoredLogBench.path, options: options)
+    #expect(file.heads.first?.version == (try bench.database.snapshot().version))
+    let destination = try Database(store: MemoryStore())
+    let report = try Salvage(store: file).run(into: destination)
+    #expect(report.losses.isEmpty)
+    #expect(try DatabaseContent(of: destination.snapshot()) == bench.content)
+  }
+}
