@@ -53,7 +53,7 @@ struct CodecStoreTests {
     let identity = try IdentitySector(stored: Array(try bytes[..<512]), path: path)
     #expect(identity.parameterByteCount == count)
     #expect(identity.firstBlock == 4 + (count + 4095) / 4096)
-    #expect(identity.readFeatures == FileLayout.codecFeature)
+    #expect(identity.readFeatures == FileLayout.codecFeature | FileLayout.logFeature)
   }
 
   @Test func `several users follow each other through sealed heads`() throws {
@@ -71,7 +71,10 @@ struct CodecStoreTests {
   }
 
   @Test func `heads and records show nothing`() throws {
-    let database = try Database(store: FileStore(path: path, options: options(SealCodec())))
+    var options = options(SealCodec())
+    // A batch in the log says to which file it belongs.
+    options.storedLogByteCount = 0
+    let database = try Database(store: FileStore(path: path, options: options))
     try write(0..<30, to: database)
     let identity = database.identity
     try database.close()

@@ -89,22 +89,29 @@
     private static func add(
       _ column: LeafColumn, _ rowCount: Int, _ ints: inout [Int64], _ sum: inout UInt64
     ) {
+      func each(_ body: (Int) -> Void) {
+        for row in 0..<rowCount where !column.isNull(row) { body(row) }
+      }
       switch column.type {
       case .int:
         guard rowCount <= ints.count else { return }
         unsafe ints.withUnsafeMutableBufferPointer { buffer in
           guard let base = buffer.baseAddress else { return }
           unsafe column.copyInts(into: base)
+          // What a leaf has where there is no value is its own business.
+          if column.hasNulls {
+            for row in 0..<rowCount where column.isNull(row) { unsafe base[row] = 0 }
+          }
           for row in 0..<rowCount { unsafe sum &+= UInt64(bitPattern: base[row]) }
         }
       case .bytes:
         unsafe column.bytesColumn?.forEachValue { _, bytes in
-          unsafe sum &+= UInt64(bytes?.count ?? 1)
+          unsafe sum &+= UInt64(bytes?.count ?? 0)
         }
-      case .bool: for row in 0..<rowCount where column.bool(row) { sum &+= 1 }
-      case .float: for row in 0..<rowCount { sum &+= UInt64(column.float(row).bitPattern) }
-      case .double: for row in 0..<rowCount { sum &+= column.double(row).bitPattern }
-      case .wide: for row in 0..<rowCount { sum &+= column.wide(row).low }
+      case .bool: each { if column.bool($0) { sum &+= 1 } }
+      case .float: each { sum &+= UInt64(column.float($0).bitPattern) }
+      case .double: each { sum &+= column.double($0).bitPattern }
+      case .wide: each { sum &+= column.wide($0).low }
       }
     }
   }

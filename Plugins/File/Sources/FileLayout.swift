@@ -45,6 +45,8 @@ enum FileLayout {
     static let directory: UInt8 = 21
     static let mapBranch: UInt8 = 22
     static let mapLeaf: UInt8 = 23
+    /// Only of what a codec seals: the record of a small commit has no reference.
+    static let smallCommit: UInt8 = 24
   }
 
   /// The fields of the identity sector, by offset.

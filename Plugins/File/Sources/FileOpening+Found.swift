@@ -67,14 +67,14 @@ extension FileOpening {
           var live = word
           live.head = recovery.newest
           let (newest, commits) = try FileState.Logged.replayed(
-            live, onto: nil, in: memory, device, path: path)
+            live, onto: nil, in: memory, identity: sector, codec: codec, device, path: path)
           if newest.head.version >= tail?.version ?? 0, newest.end >= tail?.byteCount ?? 0 {
             (logged, smallCommits, storedRecords) = (newest, commits, nil)
             return
           }
         } catch {
           switch error {
-          case .damaged, .truncated: failure = error
+          case .damaged, .truncated, .codecFailure: failure = error
           // What cannot be read now may be whole.
           default: throw error
           }
@@ -105,7 +105,7 @@ extension FileOpening {
     /// version takes its place.
     private mutating func readStoredLog(_ device: any Device, path: String) throws(StoreError) {
       let content = try StoredLog.content(
-        following: recovery.newest, identity: sector, device: device, path: path)
+        following: recovery.newest, identity: sector, codec: codec, device: device, path: path)
       guard let content else { return }
       (logged, smallCommits) = (content.newest, content.commits)
       (tail, storedRecords) = (content.tail, content.records)

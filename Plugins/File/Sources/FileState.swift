@@ -20,6 +20,9 @@ struct FileState: Sendable {
     var head: Head
     /// Where the next record begins.
     var end: Int
+    /// The checksum of the last record, to which the next one is bound where a codec seals it; the first one is bound
+    /// to that of the root of the version in the file.
+    var link: UInt64
   }
 
   /// The newest version.

@@ -42,7 +42,8 @@ extension FileStore: ResidentStore {
       if live.isLogged {
         do throws(StoreError) {
           (logged, commits) = try FileState.Logged.replayed(
-            live, onto: state.logged(following: live), in: memory, device, path: path)
+            live, onto: state.logged(following: live), in: memory, identity: sector,
+            codec: boundCodec, device, path: path)
         } catch {
           if memory.isFollowed(live, sector) { throw error }
           continue
@@ -189,7 +190,7 @@ extension FileStore: ResidentStore {
     guard let end = SharedLog(memory: memory).put(record, at: state.logged?.end ?? 0) else {
       preconditionFailure("A record was published for which the log has no room.")
     }
-    state.logged = FileState.Logged(head: head, end: end)
+    state.logged = FileState.Logged(head: head, end: end, link: SharedLog.link(of: record))
     state.note(CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
     // First the version, then the look at the pins; see the other `show`.
     memory.publish(logged: head.version)
@@ -209,18 +210,26 @@ extension FileState.Logged {
   /// record is not there, which may also mean that a later version of the file has begun the log anew.
   static func replayed(
     _ live: SharedMemory.Live, onto known: FileState.Logged?, in memory: SharedMemory,
-    _ device: any Device, path: String
+    identity: IdentitySector, codec: (any PageCodec)?, _ device: any Device, path: String
   ) throws(StoreError) -> (FileState.Logged, [CommitMetadata]) {
     let stored = live.head.head
     var version = known?.head.version ?? stored.version
     var end = known?.end ?? 0
+    var link = known?.link ?? stored.root.reference.checksum
     var replay = ResidenceReplay(
       onto: known?.head.residence, root: known?.head.root ?? stored.root
-    ) { reference throws(StoreError) in
-      let page = try device.readPage(
+    ) { reference, kind throws(StoreError) in
+      let stored = try device.readPage(
         at: reference.byteOffset, byteCount: reference.byteCount, path: path)
-      guard unsafe Checksum.hash(page.bytes, page.byteCount) == reference.checksum else {
+      guard unsafe Checksum.hash(stored.bytes, stored.byteCount) == reference.checksum else {
         throw .damaged(Damage(.checksum, at: reference, "a page that a small commit has changed"))
+      }
+      guard let codec else { return StoredBytes(stored).bytes }
+      let context = PageContext(
+        kind, at: reference.address, born: reference.born,
+        in: (identity.uuidHigh, identity.uuidLow))
+      let page = try stored.page.withBytes { bytes throws(StoreError) in
+        try codec.open(bytes, context: context)
       }
       return StoredBytes(page).bytes
     }
@@ -229,17 +238,18 @@ extension FileState.Logged {
     while version < live.version {
       version += 1
       guard let found = log.record(of: version, after: stored.version, at: end),
-        let (metadata, record) = SharedLog.parts(found.record)
+        let (metadata, record) = SharedLog.parts(
+          found.record, of: version, behind: link, sealedBy: identity.seal)
       else {
         throw .damaged(Damage(.head, "the record of version \(version) in '\(memory.path)'"))
       }
       try replay.apply(record)
       commits.append(CommitMetadata(version: version, epoch: stored.epoch, bytes: metadata))
-      end = found.end
+      (link, end) = (found.link, found.end)
     }
     var head = Head(version: version, epoch: stored.epoch, root: replay.root)
     head.residence = try replay.finish()
-    return (FileState.Logged(head: head, end: end), commits)
+    return (FileState.Logged(head: head, end: end, link: link), commits)
   }
 }
 
@@ -264,24 +274,21 @@ extension FileState {
 }
 
 extension FileWriter: ResidentWriter {
-  /// Where nobody waits for the medium, and pages do not go through a codec: the log is not encrypted.
+  /// Whether that was made out, and the writer does not make the same version once more.
   var keepsPagesInMemory: Bool { mayUseLog && version > base.version }
 
   /// Where there is room for it in the log, and in the file once it is stored.
   ///
-  /// Pages are moved, and the end of the file is cut off, by commits that store theirs: there are some meanwhile.
+  /// Pages are moved by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
     let isDurable = change.durability == .full
-    if relocation != nil || isDurable && store.hasMuchBehindEnd,
-      version % Self.storedPerRelocation == 0
-    {
-      return false
-    }
+    if relocation != nil, version % Self.storedPerRelocation == 0 { return false }
     if isDurable || change.isAwaited {
       guard isDurable, store.usesStoredLog, store.countSmallCommit() else { return false }
     }
     let room = roomInMemory()
-    let recordByteCount = SharedLog.byteCount(ofRecord: 4 + change.recordByteCount)
+    let recordByteCount = SharedLog.byteCount(
+      ofRecord: 4 + change.recordByteCount + (store.sector.seal?.contentByteCount ?? 0))
     lacksRoom = change.byteCount > room.pageByteCount
     guard change.residentByteCount + change.byteCount <= room.pageByteCount,
       recordByteCount <= room.recordByteCount
@@ -303,8 +310,12 @@ extension FileWriter: ResidentWriter {
     var head = Head(version: version, epoch: base.epoch, root: root)
     head.residence = residence
     let record = record()
+    let link =
+      store.sector.seal == nil
+      ? 0 : store.state.withLock { $0.logged?.link ?? $0.newest.head.root.reference.checksum }
     let bytes = SharedLog.record(
-      of: version, after: fileVersion, metadata: metadata, byteLimit: record.byteLimit
+      of: version, after: fileVersion, behind: link, sealedBy: store.sector.seal,
+      metadata: metadata, byteLimit: record.byteLimit
     ) { record.write(to: &$0) }
     let isDurable = durability == .full
     let pin =

@@ -97,13 +97,6 @@ extension FileStore {
     }
   }
 
-  /// Whether so much is free at the end of the file that commits should see to its becoming shorter.
-  var hasMuchBehindEnd: Bool {
-    let (used, length) = state.withLock { ($0.newest.byteCount, $0.fileByteCount) }
-    let kept = growth(ahead: used) + loggedByteCount(in: used)
-    return length - used > max(2 * options.largestSlackByteCount, used / 8) + kept
-  }
-
   /// Whether room is short, and a sync may make some.
   var wantsRoom: Bool {
     guard memory.unsyncedByteCount > 0 else { return false }

@@ -48,7 +48,7 @@ extension FileStore {
     try rebuildFreeMap(reachable: extents)
     var newest = sector
     newest.formatVersion = FileLayout.formatVersion
-    if sector.codec.isEmpty { newest.readFeatures |= FileLayout.logFeature }
+    newest.readFeatures |= FileLayout.logFeature
     // Until the first one is whole there is the second one.
     for offset in [FileLayout.identityCopyOffset, FileLayout.identityOffset] {
       do throws(DeviceError) {

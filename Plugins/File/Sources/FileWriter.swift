@@ -69,7 +69,7 @@ final class FileWriter: PageWriter {
   func expect(_ durability: Durability) {
     expectsSync = durability == .full
     mayUseLog =
-      !rebuildsFreeMap && store.boundCodec == nil && store.options.maximumByteCount == nil
+      !rebuildsFreeMap && store.options.maximumByteCount == nil
       && (!expectsSync || store.usesStoredLog && !store.isMediumFull.load(ordering: .relaxed))
   }
 

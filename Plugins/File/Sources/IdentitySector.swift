@@ -31,7 +31,7 @@ struct IdentitySector: Hashable, Sendable {
     uuidLow = .random(in: 1 ... .max, using: &generator)
     self.codec = codec
     // The log is not encrypted.
-    if codec.isEmpty { readFeatures = FileLayout.logFeature }
+    readFeatures = FileLayout.logFeature
   }
 
   /// The identity of a new file.

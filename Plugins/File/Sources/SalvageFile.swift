@@ -72,7 +72,7 @@ public final class SalvageFile: SalvageStore {
       for head in chain.heads.reversed() {
         // A damaged page is no ground for small commits.
         let content = try? StoredLog.content(
-          following: head, identity: sector, device: device, path: path)
+          following: head, identity: sector, codec: boundCodec, device: device, path: path)
         if let logged = content?.newest.head { heads.append(logged) }
         heads.append(head.head)
       }

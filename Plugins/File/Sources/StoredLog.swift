@@ -103,7 +103,8 @@ struct StoredLog: Hashable, Sendable {
   ///
   /// Throws `StoreError.damaged(_:)` when whole records do not make a version.
   static func content(
-    following head: HeadSector, identity: IdentitySector, device: any Device, path: String
+    following head: HeadSector, identity: IdentitySector, codec: (any PageCodec)?,
+    device: any Device, path: String
   ) throws(StoreError) -> Content? {
     let (tail, records) = try read(head, identity, device, path: path)
     if records.isEmpty { return nil }
@@ -112,7 +113,8 @@ struct StoredLog: Hashable, Sendable {
     guard SharedLog(memory: memory).put(records, at: 0) != nil else { return nil }
     let word = SharedMemory.LiveWord(tail.version, after: .max, changesHead: false).word
     let (newest, commits) = try FileState.Logged.replayed(
-      SharedMemory.Live(word: word, head: head), onto: nil, in: memory, device, path: path)
+      SharedMemory.Live(word: word, head: head), onto: nil, in: memory, identity: identity,
+      codec: codec, device, path: path)
     guard newest.end == records.count else {
       throw .damaged(Damage(.head, "the log behind version \(head.head.version)"))
     }

@@ -111,8 +111,9 @@ final class MemoryWriter: ResidentWriter {
     }
   }
 
-  /// Not where the size is limited: pages in memory are not counted.
-  var keepsPagesInMemory: Bool { sizeLimit == nil }
+  /// Not where the size is limited, since pages in memory are not counted; and those that go through a codec are not
+  /// to be there without.
+  var keepsPagesInMemory: Bool { sizeLimit == nil && content.codec.isEmpty }
 
   func mayKeep(_ change: ResidentChange) -> Bool { true }
 

@@ -120,6 +120,14 @@ public struct PageContext: Hashable, Sendable {
   }
 }
 
+extension PageContext {
+  /// The place of a page of `kind` in the store of that identity.
+  package init(_ kind: PageKind, at address: UInt64, born: Version, in store: (UInt64, UInt64)) {
+    self.init(
+      storeHigh: store.0, storeLow: store.1, kind: kind, address: address, born: born)
+  }
+}
+
 /// What binds a store's own record to its place.
 public struct RecordContext: Hashable, Sendable {
   /// What the record is; each store numbers its own from 16 on, as page kinds are numbered up to 15.

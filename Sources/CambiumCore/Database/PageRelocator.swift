@@ -31,6 +31,8 @@ struct PageRelocator {
   private var movedCount = 0
   /// Pages of this size and more find no room, in units.
   private var unmovableUnitCount = UInt64.max
+  /// Whether a page has found no room in this commit.
+  private var hasFailed = false
   /// Where the walk was cut short, innermost page first.
   private var cut: [Int]?
 
@@ -136,7 +138,9 @@ struct PageRelocator {
       UnsafeRawBufferPointer(start: copy.bytes, count: page.byteCount), kind: kind)
     bytesLeft -= moved.byteCount
     if goal.contains(moved.extent) {
-      unmovableUnitCount = min(unmovableUnitCount, moved.unitCount)
+      // What is written next may only follow it there.
+      if !hasFailed { unmovableUnitCount = min(unmovableUnitCount, moved.unitCount) }
+      hasFailed = true
     } else if goal.contains(reference.extent) {
       movedCount += 1
     }

@@ -8,8 +8,8 @@ package struct ResidenceReplay {
   /// What hangs from the last record's root.
   private(set) package var root: TreeRoot
   private let base: Residence?
-  /// Reads a stored page, whose checksum it checks.
-  private let read: (PageReference) throws(StoreError) -> [UInt8]
+  /// Reads a stored page, whose checksum it checks, as it was before it went through a codec.
+  private let read: (PageReference, PageKind) throws(StoreError) -> [UInt8]
   private var changed: [Int: Replayed?] = [:]
   private var freed: [PageReference] = []
 
@@ -25,11 +25,11 @@ package struct ResidenceReplay {
   private static let pageLimit = 1 << 16
   private static let byteLimit = 2 * WriteContext.residentByteLimit
 
-  /// Begins with what a version has that hangs from `root`; `read` gives the bytes of a stored page that were held
-  /// against its checksum.
+  /// Begins with what a version has that hangs from `root`; `read` gives a stored page that was held against its
+  /// checksum, as it was before it went through a codec.
   package init(
     onto base: Residence?, root: TreeRoot,
-    read: @escaping (PageReference) throws(StoreError) -> [UInt8]
+    read: @escaping (PageReference, PageKind) throws(StoreError) -> [UInt8]
   ) {
     self.base = base
     self.read = read
@@ -106,7 +106,7 @@ package struct ResidenceReplay {
     guard let reference = reader.get(count: PageReference.byteCount).map(Self.reference),
       !reference.isDirty, !reference.isNone, reference.rawKind == kind.rawValue
     else { return nil }
-    return Replayed(kind: kind, bytes: try read(reference))
+    return Replayed(kind: kind, bytes: try read(reference, kind))
   }
 
   private static func reference(_ bytes: [UInt8]) -> PageReference {

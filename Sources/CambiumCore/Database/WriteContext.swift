@@ -43,7 +43,7 @@ public final class WriteContext {
     self.codec = codec
     self.store = store
     self.residence = residence
-    residentWriter = codec == nil ? writer as? any ResidentWriter : nil
+    residentWriter = writer as? any ResidentWriter
     dirty = DirtyPages()
     if residence != nil || residentWriter?.keepsPagesInMemory == true {
       let live = residence?.live ?? DirtyPages()
@@ -149,9 +149,10 @@ public final class WriteContext {
   /// Before anything is written: a store may have room for what frees as much as it takes only.
   func giveBackReplaced() {
     unsafe storesAll = true
-    for reference in residence?.freedReferences ?? [] { writer.free(reference) }
-    for reference in unsafe replaced { writer.free(reference) }
+    let references = unsafe (residence?.freedReferences ?? []) + replaced
     unsafe replaced = []
+    for reference in references { writer.free(reference) }
+    if source.usesCache { unsafe freed += references }
   }
 
   /// Undoes what was changed of pages that go on to the next transaction, and leaves them to it.
@@ -266,9 +267,7 @@ public final class WriteContext {
     if let codec {
       var body = try unsafe codec.encode(Span(_unsafeBytes: bytes), kind: kind)
       let extent = try writer.allocate(byteCount: body.count)
-      let context = PageContext(
-        storeHigh: store.uuid.0, storeLow: store.uuid.1, kind: kind, address: extent.address,
-        born: version)
+      let context = PageContext(kind, at: extent.address, born: version, in: store.uuid)
       return try filling { () throws(StoreError) in
         try codec.seal(&body, context: context)
         return try unsafe body.withBytes { bytes throws(StoreError) in

@@ -198,8 +198,7 @@ import CPlatform
     let start = DatabaseEvents.now
     let identity = store.identity
     let context = PageContext(
-      storeHigh: identity.uuid.0, storeLow: identity.uuid.1, kind: kind,
-      address: reference.address, born: reference.born)
+      kind, at: reference.address, born: reference.born, in: identity.uuid)
     let body = unsafe UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
     let buffer = try unsafe codec.open(Span(_unsafeBytes: body), context: context)
     try PageValidator.validate(buffer.page, reference, kind)

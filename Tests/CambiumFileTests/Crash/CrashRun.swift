@@ -154,8 +154,15 @@ final class CrashRun<Work: CrashWork> {
   }
 
   var identity: IdentitySector? {
-    try? IdentitySector(
-      stored: Array(device.bytes.prefix(FileLayout.sectorByteCount)), path: "simulated")
+    do throws(StoreError) {
+      var identity = try IdentitySector(
+        stored: Array(device.bytes.prefix(FileLayout.sectorByteCount)), path: "simulated")
+      // What is in the shared memory is sealed like what is in the file.
+      _ = try identity.bind(CrashSettings.codec, device, path: "simulated")
+      return identity
+    } catch {
+      return nil
+    }
   }
 
   /// Carries a closure of one thread into a place that asks for more.

@@ -161,6 +161,9 @@ struct CrashTests {
     try CrashSettings.$codec.withValue(SealCodec(parameterByteCount: 9000)) {
       try explore(seed, PageWork.self, commitCount: 6, branching: Self.branching, depth: 2)
       try explore(seed, DatabaseWork.self, commitCount: 4, branching: Self.branching, depth: 1)
+      try explore(
+        seed, RowWork.self, commitCount: 4, image: RowWork.loggedFile(),
+        branching: Self.branching, depth: 1)
     }
   }
 

@@ -63,13 +63,16 @@ enum Soak {
     return progress.seed
   }
 
-  /// Every other seed works on a whole database: half of these make small commits, and a quarter moves its pages at
-  /// once.
+  /// Every other seed works on a whole database: half of these make small commits, every other time on a sealed file,
+  /// and a quarter moves its pages at once.
   private static func explore(_ seed: UInt64) -> (Int, UInt64, [String]) {
     do {
       switch seed % 4 {
       case 1:
-        return explore(seed, RowWork.self, commitCount: 20...60, image: try RowWork.loggedFile())
+        let codec = seed % 8 == 5 ? SealCodec(parameterByteCount: 0) : nil
+        return try CrashSettings.$codec.withValue(codec) {
+          explore(seed, RowWork.self, commitCount: 20...60, image: try RowWork.loggedFile())
+        }
       case 3:
         let image = seed % 8 == 7 ? try DatabaseWork.emptiedFile() : []
         return explore(seed, DatabaseWork.self, commitCount: 10...40, image: image)

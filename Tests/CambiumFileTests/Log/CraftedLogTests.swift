@@ -23,7 +23,7 @@ struct CraftedLogTests {
     while let found = log.record(
       of: stored + Version(records.count) + 1, after: stored, at: end)
     {
-      records.append(try #require(SharedLog.parts(found.record)))
+      records.append(try #require(SharedLog.parts(found.record, of: 0)))
       end = found.end
     }
     return records

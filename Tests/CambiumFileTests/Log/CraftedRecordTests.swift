@@ -21,7 +21,7 @@ struct CraftedRecordTests {
     var records: [[UInt8]]
 
     /// The bytes of a stored page.
-    func read(_ reference: PageReference) throws(StoreError) -> [UInt8] {
+    func read(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> [UInt8] {
       let pin = try store.pin()
       let page = try store.read(reference, at: pin)
       defer { withExtendedLifetime((page, pin)) {} }
@@ -72,7 +72,7 @@ struct CraftedRecordTests {
     let log = SharedLog(memory: store.memory)
     var (records, end, version): ([[UInt8]], Int, Version) = ([], 0, stored.version)
     while let found = log.record(of: version + 1, after: stored.version, at: end) {
-      records.append(try #require(SharedLog.parts(found.record)).record)
+      records.append(try #require(SharedLog.parts(found.record, of: version + 1)).record)
       end = found.end
       version += 1
     }
@@ -184,7 +184,7 @@ struct CraftedRecordTests {
   }
 
   private func replayAlone(_ record: [UInt8]) throws {
-    var replay = ResidenceReplay(onto: nil, root: .empty(.key)) { reference throws(StoreError) in
+    var replay = ResidenceReplay(onto: nil, root: .empty(.key)) { reference, _ throws(StoreError) in
       throw .damaged(Damage(.reference, at: reference, "no page is stored"))
     }
     try replay.apply(record)

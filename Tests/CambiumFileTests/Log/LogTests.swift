@@ -166,19 +166,6 @@ struct LogTests {
     try reopened.close()
   }
 
-  @Test func `pages that go through a codec never lie in the log`() throws {
-    var coded = fixture.options()
-    coded.codec = MaskCodec()
-    let (store, database) = try fixture.open(coded)
-    var content = DatabaseContent()
-    var random = SeededGenerator(seed: 5)
-    for _ in 0..<20 {
-      #expect(try fixture.change(database, &content, &random).head.residence == nil)
-    }
-    #expect(try store.memory.file?.byteCount() == SharedLayout.byteCount)
-    try database.close()
-  }
-
   @Test func `a log that is full, or has no room in the file behind it, is stored`() throws {
     var content = try fixture.load()
     let (store, database) = try fixture.open()

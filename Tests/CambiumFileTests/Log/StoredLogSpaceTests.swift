@@ -95,10 +95,22 @@ struct StoredLogSpaceTests {
     let fixture = try LogFixture()
     var content = try fixture.load()
     var random = SeededGenerator(seed: 21)
+    do {
+      let (_, database) = try fixture.open()
+      let filling = try database.beginWrite()
+      try content.fill(100..<900, filling)
+      _ = try filling.commit()
+      let thinning = try database.beginWrite()
+      try content.thinOut(thinning)
+      _ = try thinning.commit()
+      try database.close()
+    }
     let (store, database) = try fixture.open()
     var logged = 0
     for _ in 0..<30 {
-      _ = try fixture.change(database, &content, &random, .full)
+      let transaction = try database.beginWrite()
+      try content.changeRow(transaction, &random)
+      _ = try transaction.commit()
       if try store.newestHead().residence != nil { logged += 1 }
     }
     #expect(logged > 15, "\(logged)")
@@ -126,6 +138,7 @@ struct StoredLogSpaceTests {
         let transaction = try database.beginWrite()
         try content.changeRow(transaction, &random)
         _ = try transaction.commit()
+        if count == 1 { #expect(try sizes().lock == before.lock) }
       }
       try database.close()
       let after = try sizes()

@@ -53,19 +53,31 @@ struct SharedLog: Sendable {
   /// Takes the log away; for who is alone with the file, and has nothing in it.
   func cut() { try? memory.file?.truncate(to: SharedLayout.byteCount) }
 
-  /// The record of `version`, which follows `stored` in the file: what its commit was given, and what `write` appends,
-  /// the engine's record of `byteLimit` bytes at most.
+  /// The record of `version`, which follows `stored` in the file and comes behind the record with that `link`: what its
+  /// commit was given, and what `write` appends, the engine's record of `byteLimit` bytes at most; both as `seal` leaves
+  /// them.
   static func record(
-    of version: Version, after stored: Version, metadata: [UInt8], byteLimit: Int,
+    of version: Version, after stored: Version, behind link: UInt64 = 0,
+    sealedBy seal: RecordSeal? = nil, metadata: [UInt8], byteLimit: Int,
     _ write: (inout OutputRawSpan) -> Void
   ) -> [UInt8] {
-    [UInt8](limit: byteCount(ofRecord: 4 + metadata.count + byteLimit)) { bytes in
-      unsafe bytes.append(0, as: UInt64.self)
-      unsafe bytes.append(version.littleEndian, as: UInt64.self)
-      unsafe bytes.append(stored.littleEndian, as: UInt64.self)
+    let contentLimit = 4 + metadata.count + byteLimit
+    func putContent(_ bytes: inout OutputRawSpan) {
       bytes.append(metadata.count)
       bytes.append(copying: metadata)
       write(&bytes)
+    }
+    let limit = byteCount(ofRecord: contentLimit + (seal?.contentByteCount ?? 0))
+    return [UInt8](limit: limit) { bytes in
+      unsafe bytes.append(0, as: UInt64.self)
+      unsafe bytes.append(version.littleEndian, as: UInt64.self)
+      unsafe bytes.append(stored.littleEndian, as: UInt64.self)
+      if let seal {
+        let content = [UInt8](limit: contentLimit) { putContent(&$0) }
+        bytes.append(copying: seal.sealedContent(content, of: version, behind: link))
+      } else {
+        putContent(&bytes)
+      }
       let count = bytes.byteCount - headerByteCount
       unsafe bytes.append(repeating: 0, count: -count & 7, as: UInt8.self)
       bytes.store(UInt64(count), at: 0)
@@ -81,10 +93,15 @@ struct SharedLog: Sendable {
     return offset + record.count
   }
 
-  /// The record of `version` at `offset`, and where it ends; nil when there is none that follows `stored`.
+  /// The checksum of a record.
+  static func link(of record: [UInt8]) -> UInt64 {
+    StoredBytes(record).load(record.count - checksumByteCount, as: UInt64.self)
+  }
+
+  /// The record of `version` at `offset`, its checksum and where it ends; nil when there is none that follows `stored`.
   func record(
     of version: Version, after stored: Version, at offset: Int
-  ) -> (record: [UInt8], end: Int)? {
+  ) -> (record: [UInt8], link: UInt64, end: Int)? {
     guard hasLog, offset <= SharedLayout.logByteCount - Self.byteCount(ofRecord: 0) else {
       return nil
     }
@@ -100,8 +117,13 @@ struct SharedLog: Sendable {
       bytes.load(16, as: UInt64.self) == stored,
       bytes.load(checksumOffset, as: UInt64.self) == bytes.checksum(before: checksumOffset)
     else { return nil }
-    let start = Self.headerByteCount
-    return (Array(bytes.bytes[start..<start + Int(count)]), end)
+    let recordEnd = Self.headerByteCount + Int(count)
+    // So nothing but what the codec seals decides the checksum.
+    guard bytes.bytes[recordEnd..<checksumOffset].allSatisfy({ $0 == 0 }) else { return nil }
+    return (
+      Array(bytes.bytes[Self.headerByteCount..<recordEnd]),
+      bytes.load(checksumOffset, as: UInt64.self), end
+    )
   }
 
   /// The records that lie at `range`; nil where the memory does not reach so far.
@@ -113,9 +135,17 @@ struct SharedLog: Sendable {
 
   // MARK: Parts
 
-  /// The metadata of a commit and the engine's record, which lie in one; nil when they are not there.
-  static func parts(_ bytes: [UInt8]) -> (metadata: [UInt8], record: [UInt8])? {
-    var reader = ByteReader(bytes)
+  /// What the commit of `version` was given, and the engine's record, which lie in one; nil when they are not there.
+  static func parts(
+    _ bytes: [UInt8], of version: Version, behind link: UInt64 = 0,
+    sealedBy seal: RecordSeal? = nil
+  ) -> (metadata: [UInt8], record: [UInt8])? {
+    var content = bytes
+    if let seal {
+      guard let opened = seal.openedContent(bytes, of: version, behind: link) else { return nil }
+      content = opened
+    }
+    var reader = ByteReader(content)
     guard let count = reader.get(UInt32.self), count <= UInt32(StoreLimits.metadataByteCount),
       let metadata = reader.get(count: Int(count))
     else { return nil }

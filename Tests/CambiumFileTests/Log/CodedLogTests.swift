@@ -1,0 +1,216 @@
+import CambiumCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+@testable import CambiumFile
+
+/// Small commits of a file whose pages go through a codec: they leave their pages in memory like others, and what
+/// they write down of them is sealed where the codec seals.
+struct CodedLogTests {
+  /// Which codec a file has.
+  enum Coding: CaseIterable {
+    /// Pages alone, which are bound to their place.
+    case masked
+    /// Heads, records and the free map, too.
+    case sealed
+
+    var codec: any PageCodec {
+      switch self {
+      case .masked: MaskCodec()
+      case .sealed: SealCodec()
+      }
+    }
+
+    func callAsFunction(_ body: () throws -> Void) throws {
+      try CrashSettings.$codec.withValue(codec, operation: body)
+    }
+  }
+
+  private static let cases = Exhaustive.seeds(20, few: 3).flatMap { seed in
+    Coding.allCases.map { (seed, $0) }
+  }
+
+  // MARK: In the file
+
+  @Test(arguments: cases)
+  func `a small durable commit is a batch in the log, which a power failure leaves`(
+    seed: UInt64, coding: Coding
+  ) throws {
+    try coding {
+      var bench = try StoredLogBench(seed: seed)
+      var wasInLog = 0
+      for number in 0..<40 as Range<UInt8> {
+        if seed % 2 == number % 2 { _ = try bench.commit(.relaxed) }
+        if bench.isInLog(try bench.commit(metadata: [number, 7])) { wasInLog += 1 }
+        let version = try bench.database.snapshot().version
+        let after = try StoredLogBench.open(bench.image())
+        let snapshot = try after.snapshot()
+        #expect(snapshot.version == version)
+        #expect(try DatabaseContent(of: snapshot) == bench.content)
+        #expect(try after.verify().findings == [])
+        #expect(try after.metadata(from: version, through: snapshot)?.last?.bytes == [number, 7])
+        try after.close()
+      }
+      #expect(wasInLog > 20)
+    }
+  }
+
+  @Test(arguments: cases)
+  func `who opens it after a power failure goes on, and loses nothing in the next one`(
+    seed: UInt64, coding: Coding
+  ) throws {
+    try coding {
+      var bench = try StoredLogBench(seed: seed)
+      var (image, content) = (bench.image(), bench.content)
+      for round in 0..<8 as Range<UInt64> {
+        try bench.commitInLog()
+        for _ in 0..<Int.random(in: 0...3, using: &bench.random) { _ = try bench.commit() }
+        (image, content) = (bench.image(mood: 0.5), bench.content)
+        bench = try StoredLogBench(seed: seed * 100 + round, SimulatedDevice(image))
+        #expect(bench.content == content)
+      }
+      let database = try StoredLogBench.open(image)
+      #expect(try database.verify().findings == [])
+      try database.close()
+    }
+  }
+
+  @Test func `what is salvaged of a sealed file has what lies in its log`() throws {
+    try Coding.sealed {
+      var bench = try StoredLogBench(seed: 4)
+      try bench.commitInLog()
+      let device = SimulatedDevice(bench.image())
+      let salvage = try SalvageFile(path: "simulated", options: StoredLogBench.options(device))
+      let newest = try #require(salvage.heads.first)
+      #expect(newest.version == (try bench.database.snapshot().version))
+      #expect(newest.residence != nil)
+    }
+  }
+
+  // MARK: In memory
+
+  @Test(arguments: cases)
+  func `two users that take turns see in memory what the other has done`(
+    seed: UInt64, coding: Coding
+  ) throws {
+    let fixture = try LogFixture()
+    var options = fixture.options()
+    options.codec = coding.codec
+    let users = [try fixture.open(options).1, try fixture.open(options).1]
+    var content = DatabaseContent()
+    var random = SeededGenerator(seed: seed)
+    let filling = try users[0].beginWrite()
+    try content.fill(0..<60, filling)
+    _ = try filling.commit()
+    var residentCount = 0
+    for _ in 0..<60 {
+      let writer = users[Int.random(in: 0...1, using: &random)]
+      let snapshot = try fixture.change(writer, &content, &random)
+      if snapshot.head.residence != nil { residentCount += 1 }
+      for user in users { #expect(try DatabaseContent(of: user.snapshot()) == content) }
+      if Int.random(in: 0..<12, using: &random) == 0 { try users[0].sync() }
+    }
+    #expect(residentCount > 20)
+    for user in users {
+      #expect(try user.verify().findings == [])
+      try user.close()
+    }
+    let (_, reopened) = try fixture.open(options)
+    #expect(try DatabaseContent(of: reopened.snapshot()) == content)
+    try reopened.close()
+  }
+
+  // MARK: Secrets
+
+  @Test func `of what small commits write down nothing is in the clear`() throws {
+    let fixture = try LogFixture()
+    var options = fixture.options()
+    options.codec = SealCodec()
+    options.unloggedCommitCount = 0
+    let (store, database) = try fixture.open(options)
+    let secret = Array("nobody is to read this".utf8)
+    let first = try database.beginWrite()
+    _ = try first.createTable(
+      "a", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
+    _ = try first.commit()
+    for (number, durability) in [Durability.full, .relaxed, .full, .relaxed].enumerated() {
+      let transaction = try database.beginWrite(expecting: durability)
+      let editor = try #require(try transaction.editTable("a"))
+      try secret.withBytes { bytes throws(StoreError) in
+        _ = try editor.insert(key: Int64(number), values: [(1, .bytes(bytes))])
+      }
+      _ = try transaction.commit(durability: durability, metadata: secret)
+    }
+    #expect(try database.snapshot().head.residence != nil)
+    #expect(store.state.withLock { $0.mark.log } != nil)
+    for path in [fixture.path, fixture.path + ".lock"] {
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+      #expect(bytes.range(of: Data(secret)) == nil, "\(path)")
+    }
+    // It would be found.
+    #expect(Data([1] + secret + [2]).range(of: Data(secret)) != nil)
+    try database.close()
+  }
+
+  @Test func `a sealed record counts for its version and what it changes alone`() throws {
+    let codec = SealCodec()
+    let number = StoreNumber(high: 1, low: 2)
+    let seal = try #require(
+      RecordSeal(codec.bound(to: number, parameters: codec.makeParameters(for: number))))
+    let record = SharedLog.record(
+      of: 9, after: 7, behind: 99, sealedBy: seal, metadata: [1, 2], byteLimit: 3
+    ) { $0.append(copying: [4, 5, 6]) }
+    let count = 4 + 2 + 3 + seal.contentByteCount
+    let content = Array(record[SharedLog.headerByteCount...].prefix(count))
+    let parts = SharedLog.parts(content, of: 9, behind: 99, sealedBy: seal)
+    #expect(parts?.metadata == [1, 2] && parts?.record == [4, 5, 6])
+    #expect(SharedLog.parts(content, of: 10, behind: 99, sealedBy: seal) == nil)
+    #expect(SharedLog.parts(content, of: 9, behind: 98, sealedBy: seal) == nil)
+    for index in content.indices {
+      var changed = content
+      changed[index] ^= 1
+      #expect(SharedLog.parts(changed, of: 9, behind: 99, sealedBy: seal) == nil)
+    }
+  }
+
+  @Test func `a sealed record of another history is refused, and opening says so`() throws {
+    try Coding.sealed {
+      let fixture = try LogFixture()
+      let left = try fixture.killed()
+      // Two histories go on from there, and make the same two versions.
+      var version: Version = 0
+      let histories = try (1...2 as ClosedRange<UInt64>).map { seed in
+        let (device, memory) = (SimulatedDevice(left.image), LogFixture.copy(of: left.memory))
+        let store = try FileStore(
+          path: "simulated", options: fixture.simulated(device, memory))
+        let database = try Database(store: store)
+        var (content, random) = (left.content, SeededGenerator(seed: seed))
+        let base = store.state.withLock { $0.newest.head.version }
+        version = try store.newestHead().version
+        var ends = [store.state.withLock { $0.logged?.end ?? 0 }]
+        for _ in 0..<2 {
+          _ = try fixture.change(database, &content, &random)
+          ends.append(store.state.withLock { $0.logged?.end ?? 0 })
+        }
+        #expect(store.state.withLock { $0.newest.head.version } == base)
+        let log = SharedLog(memory: memory)
+        return (
+          image: device.bytes, memory: LogFixture.copy(of: memory),
+          before: try #require(log.bytes(0..<ends[1])),
+          last: try #require(log.bytes(ends[1]..<ends[2]))
+        )
+      }
+      for (index, last) in histories.map(\.last).enumerated() {
+        let memory = LogFixture.copy(of: histories[0].memory)
+        _ = try #require(SharedLog(memory: memory).put(histories[0].before + last, at: 0))
+        let store = try FileStore(
+          path: "simulated",
+          options: fixture.simulated(SimulatedDevice(histories[0].image), memory))
+        #expect(try (store.newestHead().version == version + 2) == (index == 0))
+        #expect(store.recoveryNotes.contains { $0.contains("small commits") } == (index == 1))
+      }
+    }
+  }
+}
