@@ -128,29 +128,40 @@ import Testing
     #expect(try realm.backup(to: folder.url("5.backup"), after: last).pageCount < 12)
   }
 
-  @Test
-  func
-    `a version of a file whose newest pages lie in memory is backed up, and nothing else is left`()
-    throws
-  {
-    var configuration = try configuration("file", "people")
+  @Test(arguments: kinds.filter { $0.hasPrefix("file") })
+  func `of a version whose newest pages lie in memory a backup has these and what is new besides`(
+    kind: String
+  ) throws {
+    let secret = "nobody is to read this"
+    var configuration = try configuration(kind, "people")
     configuration.durability = .relaxed
     let realm = try Realm(configuration: configuration)
     try realm.write {
-      for number in 0..<3_000 { realm.add(DocPlain(value: ["number": number])) }
+      for number in 0..<30_000 { realm.add(DocPlain(value: ["number": number])) }
+      realm.add(DocEverything(value: ["id": "one"]))
     }
-    try realm.write { realm.objects(DocPlain.self).first?.number = -1 }
+    let whole = try realm.backup(to: folder.url("0.backup"))
+    try realm.write {
+      realm.objects(DocPlain.self).first?.number = -1
+      realm.objects(DocEverything.self).first?.string = secret
+    }
     let version = realm.freeze()
     let text = try Self.text(version)
     try realm.write { realm.objects(DocPlain.self).first?.number = -2 }
-    try version.backup(to: folder.url("x.backup"))
-    let restored = try self.configuration("file", "restored")
-    try Realm.restore(from: folder.url("x.backup"), to: restored)
+    let part = try version.backup(to: folder.url("1.backup"), after: folder.url("0.backup"))
+    #expect(part.pageCount > 0 && 2 * part.pageCount < whole.pageCount, "\(part) \(whole)")
+    let restored = try self.configuration(kind, "restored")
+    try Realm.restore(
+      from: folder.url("1.backup"), encryptionKey: kind.hasSuffix("key") ? Self.key : nil,
+      to: restored)
     #expect(try Self.text(try Realm(configuration: restored)) == text)
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
-        !$0.contains("writing")
-      })
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(files.allSatisfy { !$0.contains("writing") })
+    guard kind.hasSuffix("key") else { return }
+    for file in files {
+      let bytes = (try? Data(contentsOf: folder.url(file))) ?? Data()
+      #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(file)")
+    }
   }
 
   @Test func `an incremental backup has the pages that have changed`() throws {
@@ -176,7 +187,8 @@ import Testing
       try Self.text(try Realm(configuration: restored)) == Self.text(realm.freeze()))
   }
 
-  @Test func `the tool has what small transactions have left in memory stored before it backs up`()
+  @Test
+  func `beside a program whose newest pages lie in memory the tool backs up what has changed`()
     throws
   {
     let realm = try Realm(configuration: try configuration("file", "people"))

@@ -6,8 +6,13 @@ public struct MaskCodec: PageCodec {
   /// The name that a store records.
   public let name: String
 
-  /// A codec that needs nothing but the page's place.
-  public init(name: String = "mask") { self.name = name }
+  /// Whether what it masks belongs to one place.
+  public let needsPlace: Bool
+
+  /// A codec that needs nothing, but for the page's place where it `needsPlace`.
+  public init(name: String = "mask", needsPlace: Bool = true) {
+    (self.name, self.needsPlace) = (name, needsPlace)
+  }
 
   /// The check byte, the length in four bytes, the page.
   public func encode(
@@ -22,7 +27,7 @@ public struct MaskCodec: PageCodec {
 
   /// Masks every byte with its place.
   public func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {
-    for index in body.indices { body[index] ^= Self.mask(index, context) }
+    for index in body.indices { body[index] ^= mask(index, context) }
   }
 
   /// Takes the mask off; throws when the check byte or the length is wrong.
@@ -30,7 +35,7 @@ public struct MaskCodec: PageCodec {
     _ body: Span<UInt8>, context: PageContext
   ) throws(StoreError) -> PageBuffer {
     var plain = [UInt8](copying: body)
-    for index in plain.indices { plain[index] ^= Self.mask(index, context) }
+    for index in plain.indices { plain[index] ^= mask(index, context) }
     guard plain.count >= 5, plain[0] == context.kind.rawValue else {
       throw .codecFailure(codec: name, reason: "the check byte is wrong")
     }
@@ -46,7 +51,8 @@ public struct MaskCodec: PageCodec {
     return buffer
   }
 
-  private static func mask(_ index: Int, _ context: PageContext) -> UInt8 {
-    UInt8(truncatingIfNeeded: UInt64(index) &* 31 &+ context.address &* 7 &+ context.born &+ 1)
+  private func mask(_ index: Int, _ context: PageContext) -> UInt8 {
+    let place = needsPlace ? context.address &* 7 &+ context.born : 0
+    return UInt8(truncatingIfNeeded: UInt64(index) &* 31 &+ place &+ 1)
   }
 }

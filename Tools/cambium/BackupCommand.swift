@@ -36,7 +36,6 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     try options.reportingErrors {
       let (location, key) = (try options.location(), try options.key())
-      try OfflineStore.storePages(location, key: key)
       let realm = try OpenedRealm.open(location, key: key).freeze()
       let progress = options.progress
       defer { progress.finish() }

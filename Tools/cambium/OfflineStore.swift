@@ -26,14 +26,6 @@ enum OfflineStore {
     }
   }
 
-  /// Has the store at `location` store what small commits have left in memory, where it can be written.
-  static func storePages(_ location: StoreLocation, key: CodecKey?) throws {
-    if try withDatabase(location, key: key, { try $0.snapshot().areAllPagesStored }) { return }
-    guard let store = try? location.openExisting(isReadOnly: false, key: key) else { return }
-    try? store.sync()
-    try? store.close()
-  }
-
   private static func open(
     _ location: StoreLocation, key: CodecKey?
   ) throws(StoreError) -> any PageStore {

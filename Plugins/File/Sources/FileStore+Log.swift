@@ -19,12 +19,7 @@ extension FileStore: ResidentStore {
     }
   }
 
-  /// Has the pages of the newest version stored, unless somebody writes.
-  package func storePagesIfFree() throws(StoreError) {
-    _ = try storeIfFree()
-  }
-
-  /// The same; false where somebody writes.
+  /// Has the pages of the newest version stored, unless somebody writes; false then.
   func storeIfFree() throws(StoreError) -> Bool {
     try storing.withLock { _ throws(StoreError) in try storeLogged(waits: false) }
   }

@@ -226,7 +226,7 @@ extension FileStore {
     if !isDurable, !group.isBusy {
       // While somebody writes, or others wait to, it is tried again soon; what cannot be stored, a while later: the
       // next commit that stores pages says why.
-      do throws(StoreError) { try storePagesIfFree() } catch { delay *= 64 }
+      do throws(StoreError) { _ = try storeIfFree() } catch { delay *= 64 }
       try? withSlots { () throws(StoreError) in
         if !state.withLock({ $0.isClosed }) { try syncNewest() }
       }

@@ -360,6 +360,13 @@ public final class FileStore: PageStore {
   /// Whether small durable commits may use a log in the file.
   var usesStoredLog: Bool { sector.hasLog && options.storedLogByteCount > 0 }
 
+  /// Whether what small commits write down may lie in a log: not in the clear where a codec may be there to keep what
+  /// it opens secret.
+  var mayLogContent: Bool {
+    guard let boundCodec, sector.seal == nil else { return true }
+    return !boundCodec.needsPlace && !boundCodec.isSecret
+  }
+
   /// Counts a small durable commit; whether so many were made that it pays to keep room for more in memory.
   func countSmallCommit() -> Bool {
     smallCommitCount.wrappingAdd(1, ordering: .relaxed).oldValue >= options.unloggedCommitCount

@@ -69,7 +69,7 @@ final class FileWriter: PageWriter {
   func expect(_ durability: Durability) {
     expectsSync = durability == .full
     mayUseLog =
-      !rebuildsFreeMap && store.options.maximumByteCount == nil
+      !rebuildsFreeMap && store.options.maximumByteCount == nil && store.mayLogContent
       && (!expectsSync || store.usesStoredLog && !store.isMediumFull.load(ordering: .relaxed))
   }
 

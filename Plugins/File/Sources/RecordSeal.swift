@@ -60,16 +60,16 @@ struct RecordSeal: Sendable {
   /// What the small commit of `version` has left, in the form in which it lies in a log: it is bound to that version,
   /// and to what it changes by the `link` (``FileState/Logged/link``).
   func sealedContent(_ content: [UInt8], of version: Version, behind link: UInt64) -> [UInt8] {
-    codec.sealRecord(content, context: Self.context(version, link))
+    codec.sealRecord(
+      content,
+      context: RecordContext(
+        role: FileLayout.Kind.smallCommit, place: link &+ version, version: version))
   }
 
   /// Reverses ``sealedContent(_:of:behind:)``; nil for anything else.
   func openedContent(_ sealed: [UInt8], of version: Version, behind link: UInt64) -> [UInt8]? {
-    try? codec.openRecord(sealed, context: Self.context(version, link))
-  }
-
-  private static func context(_ version: Version, _ link: UInt64) -> RecordContext {
-    RecordContext(role: FileLayout.Kind.smallCommit, place: link &+ version, version: version)
+    try? codec.openRecord(
+      sealed, context: RecordContext(role: FileLayout.Kind.smallCommit, place: link &+ version))
   }
 
   // MARK: Heads

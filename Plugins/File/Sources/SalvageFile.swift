@@ -70,9 +70,12 @@ public final class SalvageFile: SalvageStore {
       let sector = sector ?? Self.identity(of: slot)
       let chain = try HeadChain(from: slot, identity: sector, device: device, path: path)
       for head in chain.heads.reversed() {
-        // A damaged page is no ground for small commits.
-        let content = try? StoredLog.content(
-          following: head, identity: sector, codec: boundCodec, device: device, path: path)
+        // A damaged page is no ground for small commits, nor is one that cannot be opened.
+        let isReadable = sector.codec == codec?.name ?? ""
+        let content =
+          isReadable
+          ? try? StoredLog.content(
+            following: head, identity: sector, codec: boundCodec, device: device, path: path) : nil
         if let logged = content?.newest.head { heads.append(logged) }
         heads.append(head.head)
       }

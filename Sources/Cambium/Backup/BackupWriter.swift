@@ -59,7 +59,7 @@ struct BackupWriter {
     willWrite(draft)
     let file = try DraftFile(path, draft)
     do throws(StoreError) {
-      let report = try writeStored(database.storedAgain(snapshot), number, file)
+      let report = try writeStored(snapshot, number, file)
       try file.finish()
       return report
     } catch {
@@ -72,27 +72,15 @@ struct BackupWriter {
     URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
-  /// Writes the pages of `snapshot`, or those of a copy: some may lie in memory, where they cannot be stored now.
-  ///
-  /// The copy is a file beside the draft, as large as the database.
+  /// Writes the pages of `snapshot`, some of which may lie in memory.
   private func writeStored(
     _ snapshot: Snapshot, _ number: StoreNumber, _ file: DraftFile
   ) throws(StoreError) -> BackupReport {
     if snapshot.areAllPagesStored {
       return try write(database, snapshot, as: snapshot.head, number, file)
     }
-    let path = file.draft + ".copy"
-    willWrite(path)
-    willWrite(path + ".lock")
-    let copy = try Database(store: FileStore(path: path))
-    defer {
-      try? copy.close()
-      _ = try? FileStore.delete(path: path)
-    }
-    try copy.fill(with: snapshot)
-    let copied = try copy.snapshot()
-    let head = Head(version: snapshot.version, epoch: snapshot.epoch, root: copied.head.root)
-    return try write(copy, copied, as: head, number, file)
+    let stored = try database.storedForm(of: snapshot)
+    return try write(stored.database, stored.snapshot, as: stored.snapshot.head, number, file)
   }
 
   /// Writes the pages of what `snapshot` of `source` sees, as those of the version `stored`.

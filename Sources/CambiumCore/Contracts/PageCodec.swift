@@ -46,6 +46,9 @@ public protocol PageCodec: Sendable {
 
   /// How many bytes ``sealRecord(_:context:)`` adds, at most 64; zero when the store's own records
   /// are to stay as they are.
+  ///
+  /// What small commits change of pages is among those records: of a codec that may be there to keep pages secret
+  /// (``isSecret``, ``needsPlace``), but leaves records alone, a store writes pages instead.
   var recordOverhead: Int { get }
 
   /// A record of the store itself, such as a head, in the form in which it is stored.

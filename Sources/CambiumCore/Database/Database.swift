@@ -90,13 +90,13 @@ public final class Database: Sendable {
   package static func storePages(
     _ store: any PageStore, _ writer: any PageWriter
   ) throws(StoreError) {
-    try Database(storingPagesOf: store).storePages(writer)
+    try Database(storingPagesOf: store, store.boundCodec).storePages(writer)
   }
 
   /// A database that asks the store for nothing.
-  private init(storingPagesOf store: any PageStore) {
+  private init(storingPagesOf store: any PageStore, _ codec: (any PageCodec)?) {
     self.store = store
-    codec = store.boundCodec
+    self.codec = codec
     options = DatabaseOptions()
     watchers = CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
@@ -192,11 +192,11 @@ public final class Database: Sendable {
   }
 
   private func begin(
-    _ writer: any PageWriter, _ durability: Durability
+    _ writer: any PageWriter, _ durability: Durability, of pin: Pin? = nil
   ) throws(StoreError) -> Transaction {
     writer.expect(durability)
     do throws(StoreError) {
-      let known = latest.cachedPin(of: writer.base)
+      let known = pin ?? latest.cachedPin(of: writer.base)
       let pin = if let known { known } else { try store.pin() }
       return Transaction(database: self, writer: writer, source: makeSource(pin))
     } catch {
@@ -205,11 +205,26 @@ public final class Database: Sendable {
     }
   }
 
-  /// Makes the newest version once more, with all its pages stored.
-  private func storePages(_ writer: any PageWriter) throws(StoreError) {
-    let transaction = try begin(writer, .relaxed)
+  /// Makes the version at which `writer` began, that of `pin`, once more with all its pages stored.
+  private func storePages(
+    _ writer: any PageWriter, of pin: Pin? = nil
+  ) throws(StoreError) {
+    let transaction = try begin(writer, .relaxed, of: pin)
     transaction.storesPages = true
     _ = try transaction.publish(.relaxed, [])
+  }
+
+  /// The version of `snapshot` with all its pages stored: those that lie in memory have stored forms that it alone has.
+  ///
+  /// For who copies pages. The store is not asked for anything but stored pages, and nobody waits.
+  package func storedForm(
+    of snapshot: Snapshot
+  ) throws(StoreError) -> (database: Database, snapshot: Snapshot) {
+    let collector = PageCollector(base: snapshot.pin)
+    let database = Database(storingPagesOf: store, codec)
+    try database.storePages(collector, of: snapshot.pin)
+    let stored = Database(storingPagesOf: StoredForm(store, snapshot.pin, collector), codec)
+    return (stored, try stored.snapshot())
   }
 
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more than `limit` versions are pinned.

@@ -138,9 +138,10 @@ struct PageRelocator {
       UnsafeRawBufferPointer(start: copy.bytes, count: page.byteCount), kind: kind)
     bytesLeft -= moved.byteCount
     if goal.contains(moved.extent) {
-      // What is written next may only follow it there.
+      // What is written next may only follow it there: the next commit goes on.
       if !hasFailed { unmovableUnitCount = min(unmovableUnitCount, moved.unitCount) }
       hasFailed = true
+      bytesLeft = 0
     } else if goal.contains(reference.extent) {
       movedCount += 1
     }

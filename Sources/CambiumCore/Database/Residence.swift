@@ -57,7 +57,8 @@ package final class Residence: @unchecked Sendable {
     let block = 4 << 10
     return pages.all.reduce(0) { sum, page in
       guard let page else { return sum }
-      return unsafe sum + (page.byteCount + block - 1) / block * block
+      // A codec may need some bytes more.
+      return unsafe sum + (page.byteCount + Extent.unitByteCount + block - 1) / block * block
     }
   }
 
@@ -112,7 +113,4 @@ package protocol ResidentStore: PageStore {
   /// It is called with the store and a writer that makes the same version once more, with all pages stored.
   func storePages(
     with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void)
-
-  /// Has the pages of the newest version stored that lie in memory, unless somebody writes.
-  func storePagesIfFree() throws(StoreError)
 }

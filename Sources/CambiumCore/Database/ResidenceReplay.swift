@@ -24,6 +24,8 @@ package struct ResidenceReplay {
   /// No honest version has more pages in memory, or more bytes of them.
   private static let pageLimit = 1 << 16
   private static let byteLimit = 2 * WriteContext.residentByteLimit
+  /// How many more bytes of stored pages may be opened, which may take a codec long.
+  private var openedBytesLeft = 8 * byteLimit
 
   /// Begins with what a version has that hangs from `root`; `read` gives a stored page that was held against its
   /// checksum, as it was before it went through a codec.
@@ -100,13 +102,16 @@ package struct ResidenceReplay {
   }
 
   /// The stored page that is named next; nil where that is none.
-  private func storedPage(
+  private mutating func storedPage(
     _ kind: PageKind, _ reader: inout ByteReader
   ) throws(StoreError) -> Replayed? {
     guard let reference = reader.get(count: PageReference.byteCount).map(Self.reference),
       !reference.isDirty, !reference.isNone, reference.rawKind == kind.rawValue
     else { return nil }
-    return Replayed(kind: kind, bytes: try read(reference, kind))
+    guard openedBytesLeft > 0 else { throw Self.damaged("how many stored pages it patches") }
+    let bytes = try read(reference, kind)
+    openedBytesLeft -= bytes.count
+    return Replayed(kind: kind, bytes: bytes)
   }
 
   private static func reference(_ bytes: [UInt8]) -> PageReference {

@@ -46,17 +46,6 @@ extension Database {
     }
   }
 
-  /// The version of `snapshot`, with all its pages stored if it is the newest one and nobody writes.
-  package func storedAgain(_ snapshot: Snapshot) throws(StoreError) -> Snapshot {
-    guard !snapshot.areAllPagesStored, let store = store as? any ResidentStore else {
-      return snapshot
-    }
-    // A store that cannot store them, or is poisoned, can be read.
-    do throws(StoreError) { try store.storePagesIfFree() } catch { return snapshot }
-    let again = try self.snapshot()
-    return again.version == snapshot.version && again.epoch == snapshot.epoch ? again : snapshot
-  }
-
   /// What the store keeps for its codec; see ``PageStore/codecParameters``.
   package var codecParameters: [UInt8] { store.codecParameters }
 }

@@ -11,14 +11,14 @@ import Testing
 struct CodedLogTests {
   /// Which codec a file has.
   enum Coding: CaseIterable {
-    /// Pages alone, which are bound to their place.
+    /// Pages alone, wherever they are.
     case masked
     /// Heads, records and the free map, too.
     case sealed
 
     var codec: any PageCodec {
       switch self {
-      case .masked: MaskCodec()
+      case .masked: MaskCodec(needsPlace: false)
       case .sealed: SealCodec()
       }
     }
@@ -124,6 +124,25 @@ struct CodedLogTests {
 
   // MARK: Secrets
 
+  @Test func `nothing is written down where pages may be secret, and records are not sealed`()
+    throws
+  {
+    let fixture = try LogFixture()
+    var options = fixture.options()
+    options.codec = MaskCodec()
+    options.unloggedCommitCount = 0
+    let (store, database) = try fixture.open(options)
+    var content = DatabaseContent()
+    var random = SeededGenerator(seed: 5)
+    for number in 0..<20 {
+      let durability = number % 2 == 0 ? Durability.full : .relaxed
+      #expect(
+        try fixture.change(database, &content, &random, durability).head.residence == nil)
+    }
+    #expect(try store.memory.file?.byteCount() == SharedLayout.byteCount)
+    try database.close()
+  }
+
   @Test func `of what small commits write down nothing is in the clear`() throws {
     let fixture = try LogFixture()
     var options = fixture.options()
@@ -168,6 +187,16 @@ struct CodedLogTests {
     #expect(parts?.metadata == [1, 2] && parts?.record == [4, 5, 6])
     #expect(SharedLog.parts(content, of: 10, behind: 99, sealedBy: seal) == nil)
     #expect(SharedLog.parts(content, of: 9, behind: 98, sealedBy: seal) == nil)
+    // Bytes that it does not cover are not there.
+    let log = SharedLog(memory: SharedMemory())
+    _ = try #require(log.put(record, at: 0))
+    #expect(log.record(of: 9, after: 7, at: 0)?.record == content)
+    var padded = StoredBytes(Array(record.dropLast(9)) + [1])
+    padded.bytes += withUnsafeBytes(of: padded.checksum(before: record.count - 8).littleEndian) {
+      Array($0)
+    }
+    _ = try #require(log.put(padded.bytes, at: 0))
+    #expect(log.record(of: 9, after: 7, at: 0) == nil)
     for index in content.indices {
       var changed = content
       changed[index] ^= 1

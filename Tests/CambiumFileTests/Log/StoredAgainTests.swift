@@ -147,9 +147,11 @@ struct StoredAgainTests {
     let database = try Database(store: store)
     let snapshot = try database.snapshot()
     store.poison()
-    let again = try database.storedAgain(snapshot)
-    #expect(again === snapshot)
-    #expect(try DatabaseContent(of: again) == left.content)
+    #expect(try DatabaseContent(of: snapshot) == left.content)
+    let stored = try database.storedForm(of: snapshot)
+    #expect(stored.snapshot.areAllPagesStored)
+    #expect(try DatabaseContent(of: stored.snapshot) == left.content)
+    #expect(try stored.database.verify().findings == [])
     try? database.close()
   }
 

@@ -17,6 +17,10 @@
   private let limit: Int
   /// Where the next segment begins.
   private var cursor = 0
+  private var moves: [PageMove] = []
+
+  /// So many segments most leaves have.
+  private static let moveCount = 24
 
   private var source: UnsafeRawPointer { unsafe leaf.page.bytes }
   private var rows: Int { leaf.rowCount }
@@ -27,6 +31,8 @@
     let memoryByteCount: Int
     /// How many of them the page has.
     let byteCount: Int
+    /// From where in the old leaf they were copied.
+    let moves: [PageMove]
 
     /// How much room it has: whole units, for a few bytes more.
     var capacity: Int { min(memoryByteCount - 64, (byteCount + 1023) / 1024 * 1024) }
@@ -69,7 +75,7 @@
     unsafe target.put(single: UInt32(cursor), LeafHeader.usedByteCount)
     let bytes = unsafe Bytes(
       memory: target, memoryByteCount: limit + 64,
-      byteCount: cursor + LeafHeader.slackByteCount)
+      byteCount: cursor + LeafHeader.slackByteCount, moves: moves)
     // Who packs a leaf into the page finds zeros behind what it has.
     unsafe (target + cursor).initializeMemory(
       as: UInt8.self, repeating: 0, count: bytes.capacity + 64 - cursor)
@@ -88,10 +94,20 @@
     return unsafe target + start
   }
 
+  /// Copies `byteCount` bytes of the old leaf to `segment`.
+  private mutating func copy(
+    _ bytes: UnsafeRawPointer, byteCount: Int, to segment: UnsafeMutableRawPointer
+  ) {
+    unsafe segment.copyMemory(from: bytes, byteCount: byteCount)
+    unsafe moves.append(
+      PageMove(position: UInt32(segment - target), source: UInt32(bytes - source)))
+  }
+
   private mutating func putKeys(_ key: Int64) -> Bool {
     let directoryEnd = LeafHeader.byteCount + leaf.columnCount * LeafEntry.byteCount
     guard unsafe takeSegment(directoryEnd) != nil else { return false }
     unsafe target.copyMemory(from: source, byteCount: directoryEnd)
+    moves.reserveCapacity(Self.moveCount)
     if leaf.isPositional { return true }
     let residual = UInt64(bitPattern: key &- leaf.keyBase &- leaf.keyStride &* Int64(rows))
     guard residual <= PackedIntegers.maximum(leaf.keyWidth) else { return false }
@@ -147,7 +163,7 @@
   ) -> Int? {
     let byteCount = PackedIntegers.byteCount(rows + 1, width)
     guard let segment = unsafe takeSegment(byteCount) else { return nil }
-    unsafe segment.copyMemory(from: data, byteCount: PackedIntegers.byteCount(rows, width))
+    unsafe copy(data, byteCount: PackedIntegers.byteCount(rows, width), to: segment)
     unsafe PackedIntegers.store(value, segment, width, rows)
     return byteCount
   }
@@ -157,7 +173,7 @@
     _ column: LeafColumn, stride: Int, low: UInt64, high: UInt64 = 0
   ) -> Int? {
     guard let segment = unsafe takeSegment((rows + 1) * stride) else { return nil }
-    unsafe segment.copyMemory(from: column.data, byteCount: rows * stride)
+    unsafe copy(column.data, byteCount: rows * stride, to: segment)
     switch stride {
     case 4: unsafe segment.put(single: UInt32(truncatingIfNeeded: low), rows * 4)
     case 8: unsafe segment.put(word: low, rows * 8)
@@ -252,7 +268,7 @@
       guard unsafe putPacked(column.data, column.width, UInt64(code)) != nil,
         let segment = unsafe takeSegment(rest)
       else { return nil }
-      unsafe segment.copyMemory(from: column.data + oldCodes, byteCount: rest)
+      unsafe copy(column.data + oldCodes, byteCount: rest, to: segment)
       return aligned8(PackedIntegers.byteCount(rows + 1, column.width)) + rest
     default:
       let isSame =
@@ -260,7 +276,7 @@
         || body.count == parts.entry(0).count
           && equalBytes(parts.entry(0).baseAddress, body.baseAddress, count: body.count)
       guard isSame, let segment = unsafe takeSegment(column.dataByteCount) else { return nil }
-      unsafe segment.copyMemory(from: column.data, byteCount: column.dataByteCount)
+      unsafe copy(column.data, byteCount: column.dataByteCount, to: segment)
       return column.dataByteCount
     }
   }
@@ -292,7 +308,7 @@
     let affixes = unsafe parts.prefix.count + parts.suffix.count
     let old = affixes + parts.heapByteCount
     guard let segment = unsafe takeSegment(old + count) else { return nil }
-    unsafe segment.copyMemory(from: parts.heap - affixes, byteCount: old)
+    unsafe copy(parts.heap - affixes, byteCount: old, to: segment)
     if isNull {
       unsafe (segment + old).initializeMemory(as: UInt8.self, repeating: 0, count: count)
     } else if let bytes = body.baseAddress {
@@ -310,7 +326,7 @@
     guard UInt64(parts.heapByteCount) <= PackedIntegers.maximum(column.anchorWidth),
       let segment = unsafe takeSegment((isNew ? groups + 1 : groups) * stride)
     else { return false }
-    unsafe segment.copyMemory(from: parts.anchors, byteCount: groups * stride)
+    unsafe copy(parts.anchors, byteCount: groups * stride, to: segment)
     if isNew {
       unsafe PackedIntegers.store(UInt64(parts.heapByteCount), segment, column.anchorWidth, groups)
     }
