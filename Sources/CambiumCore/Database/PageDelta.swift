@@ -1,11 +1,5 @@
 import CPlatform
 
-/// Where bytes of a page were in a former one: those from `position` on lay from `source` on.
-struct PageMove {
-  var position: UInt32
-  var source: UInt32
-}
-
 /// How a page is made of a former one: pieces of new bytes, each followed by a run of the former page's.
 ///
 /// A piece, little-endian: how many bytes are new, how many are copied and from where (32 bits each), and the new
@@ -26,26 +20,20 @@ enum PageDelta {
   /// Appends the pieces of which `page` is made; false, with some bytes appended, when they take more than half of its
   /// length, for which there must be room.
   ///
-  /// `shift` is how far bytes behind a change may have moved; where that is known better, `moves` says it, by rising
-  /// positions. Both are only where to look.
+  /// `shift` is how far bytes behind a change may have moved.
   static func append(
     of page: UnsafeRawBufferPointer, from former: UnsafeRawBufferPointer, shift: Int,
-    moves: [PageMove] = [], to bytes: inout OutputRawSpan
+    to bytes: inout OutputRawSpan
   ) -> Bool {
     let limit = bytes.byteCount + page.count / 2
     var search = unsafe Search(page: page, former: former, hint: shift)
     // Where the new bytes begin, and how far the former page's are behind those of this one.
     var (start, position, offset) = (0, 0, 0)
-    var moveIndex = 0
     while position < page.count {
-      while moveIndex < moves.count, Int(moves[moveIndex].position) <= position {
-        offset = Int(moves[moveIndex].source) - Int(moves[moveIndex].position)
-        moveIndex += 1
-      }
       let run = search.run(position, offset)
       if run < leastRun && position + run < page.count {
         // What has moved lies behind what was put there.
-        if moves.isEmpty, run == 0, position > start, let found = search.look(position, offset) {
+        if run == 0, position > start, let found = search.look(position, offset) {
           offset = found
         } else {
           position = min(position + wordByteCount, page.count)

@@ -69,12 +69,10 @@ package struct ResidenceRecord {
     _ page: DirtyPage, _ former: DirtyPage?, _ bytes: inout OutputRawSpan
   ) -> Form? {
     let new = unsafe UnsafeRawBufferPointer(start: page.bytes, count: page.byteCount)
-    let moves = unsafe (page as? DirtyLeaf)?.moves ?? []
     if let former {
       guard former.kind == page.kind else { return nil }
       let old = unsafe UnsafeRawBufferPointer(start: former.bytes, count: former.byteCount)
-      return unsafe PageDelta.append(
-        of: new, from: old, shift: Self.shift(page, old), moves: moves, to: &bytes)
+      return unsafe PageDelta.append(of: new, from: old, shift: Self.shift(page, old), to: &bytes)
         ? .patched : nil
     }
     let origin = unsafe page.origin
@@ -82,8 +80,7 @@ package struct ResidenceRecord {
     defer { withExtendedLifetime(stored) {} }
     Self.put(origin, &bytes)
     let old = unsafe UnsafeRawBufferPointer(start: stored.bytes, count: stored.byteCount)
-    return unsafe PageDelta.append(
-      of: new, from: old, shift: Self.shift(page, old), moves: moves, to: &bytes)
+    return unsafe PageDelta.append(of: new, from: old, shift: Self.shift(page, old), to: &bytes)
       ? .patchedCopy : nil
   }
 

@@ -12,17 +12,12 @@ final class DirtyLeaf: DirtyPage {
   @exclusivity(unchecked) final var builder: LeafBuilder? {
     didSet {
       unsafe heldByteCount = unsafe builder?.heldByteCount ?? 0
-      if unsafe builder != nil {
-        unsafe hasOnlyGrown = false
-        unsafe moves = []
-      }
+      if unsafe builder != nil { unsafe hasOnlyGrown = false }
     }
   }
   /// Whether it is a stored leaf to which nothing was done but appending rows and patching cells in its
   /// bytes, so that it is no smaller than it was.
   @exclusivity(unchecked) final var hasOnlyGrown = false
-  /// From where in the leaf that it takes the place of its bytes were copied; nothing where that is not known.
-  @exclusivity(unchecked) private(set) final var moves: [PageMove] = []
   /// Whether the bytes are up to date.
   @inline(__always) var isPacked: Bool { unsafe builder?.isPacked ?? true }
   /// Where it is packed, which its editor lends; none when it belongs to a published version.
@@ -46,12 +41,10 @@ final class DirtyLeaf: DirtyPage {
       kind: .columnLeaf, memory: spliced.memory, memoryByteCount: spliced.memoryByteCount,
       capacity: spliced.capacity)
     unsafe byteCount = spliced.byteCount
-    unsafe moves = spliced.moves
   }
 
   /// Takes the bytes of a row more.
   func adopt(_ spliced: LeafSplice.Bytes) {
-    unsafe moves = []
     unsafe adopt(
       spliced.memory, memoryByteCount: spliced.memoryByteCount, capacity: spliced.capacity)
     unsafe byteCount = spliced.byteCount

@@ -17,10 +17,6 @@
   private let limit: Int
   /// Where the next segment begins.
   private var cursor = 0
-  private var moves: [PageMove] = []
-
-  /// So many segments most leaves have.
-  private static let moveCount = 24
 
   private var source: UnsafeRawPointer { unsafe leaf.page.bytes }
   private var rows: Int { leaf.rowCount }
@@ -31,8 +27,6 @@
     let memoryByteCount: Int
     /// How many of them the page has.
     let byteCount: Int
-    /// From where in the old leaf they were copied.
-    let moves: [PageMove]
 
     /// How much room it has: whole units, for a few bytes more.
     var capacity: Int { min(memoryByteCount - 64, (byteCount + 1023) / 1024 * 1024) }
@@ -75,7 +69,7 @@
     unsafe target.put(single: UInt32(cursor), LeafHeader.usedByteCount)
     let bytes = unsafe Bytes(
       memory: target, memoryByteCount: limit + 64,
-      byteCount: cursor + LeafHeader.slackByteCount, moves: moves)
+      byteCount: cursor + LeafHeader.slackByteCount)
     // Who packs a leaf into the page finds zeros behind what it has.
     unsafe (target + cursor).initializeMemory(
       as: UInt8.self, repeating: 0, count: bytes.capacity + 64 - cursor)
@@ -94,20 +88,10 @@
     return unsafe target + start
   }
 
-  /// Copies `byteCount` bytes of the old leaf to `segment`.
-  private mutating func copy(
-    _ bytes: UnsafeRawPointer, byteCount: Int, to segment: UnsafeMutableRawPointer
-  ) {
-    unsafe segment.copyMemory(from: bytes, byteCount: byteCount)
-    unsafe moves.append(
-      PageMove(position: UInt32(segment - target), source: UInt32(bytes - source)))
-  }
-
   private mutating func putKeys(_ key: Int64) -> Bool {
     let directoryEnd = LeafHeader.byteCount + leaf.columnCount * LeafEntry.byteCount
     guard unsafe takeSegment(directoryEnd) != nil else { return false }
     unsafe target.copyMemory(from: source, byteCount: directoryEnd)
-    moves.reserveCapacity(Self.moveCount)
     if leaf.isPositional { return true }
     let residual = UInt64(bitPattern: key &- leaf.keyBase &- leaf.keyStride &* Int64(rows))
     guard residual <= PackedIntegers.maximum(leaf.keyWidth) else { return false }
@@ -163,7 +147,7 @@
   ) -> Int? {
     let byteCount = PackedIntegers.byteCount(rows + 1, width)
     guard let segment = unsafe takeSegment(byteCount) else { return nil }
-    unsafe copy(data, byteCount: PackedIntegers.byteCount(rows, width), to: segment)
+    unsafe segment.copyMemory(from: data, byteCount: PackedIntegers.byteCount(rows, width))
     unsafe PackedIntegers.store(value, segment, width, rows)
     return byteCount
   }
@@ -173,7 +157,7 @@
     _ column: LeafColumn, stride: Int, low: UInt64, high: UInt64 = 0
   ) -> Int? {
     guard let segment = unsafe takeSegment((rows + 1) * stride) else { return nil }
-    unsafe copy(column.data, byteCount: rows * stride, to: segment)
+    unsafe segment.copyMemory(from: column.data, byteCount: rows * stride)
     switch stride {
     case 4: unsafe segment.put(single: UInt32(truncatingIfNeeded: low), rows * 4)
     case 8: unsafe segment.put(word: low, rows * 8)
@@ -268,7 +252,7 @@
       guard unsafe putPacked(column.data, column.width, UInt64(code)) != nil,
         let segment = unsafe takeSegment(rest)
       else { return nil }
-      unsafe copy(column.data + oldCodes, byteCount: rest, to: segment)
+      unsafe segment.copyMemory(from: column.data + oldCodes, byteCount: rest)
       return aligned8(PackedIntegers.byteCount(rows + 1, column.width)) + rest
     default:
       let isSame =
@@ -276,7 +260,7 @@
         || body.count == parts.entry(0).count
           && equalBytes(parts.entry(0).baseAddress, body.baseAddress, count: body.count)
       guard isSame, let segment = unsafe takeSegment(column.dataByteCount) else { return nil }
-      unsafe copy(column.data, byteCount: column.dataByteCount, to: segment)
+      unsafe segment.copyMemory(from: column.data, byteCount: column.dataByteCount)
       return column.dataByteCount
     }
   }
@@ -308,7 +292,7 @@
     let affixes = unsafe parts.prefix.count + parts.suffix.count
     let old = affixes + parts.heapByteCount
     guard let segment = unsafe takeSegment(old + count) else { return nil }
-    unsafe copy(parts.heap - affixes, byteCount: old, to: segment)
+    unsafe segment.copyMemory(from: parts.heap - affixes, byteCount: old)
     if isNull {
       unsafe (segment + old).initializeMemory(as: UInt8.self, repeating: 0, count: count)
     } else if let bytes = body.baseAddress {
@@ -326,7 +310,7 @@
     guard UInt64(parts.heapByteCount) <= PackedIntegers.maximum(column.anchorWidth),
       let segment = unsafe takeSegment((isNew ? groups + 1 : groups) * stride)
     else { return false }
-    unsafe copy(parts.anchors, byteCount: groups * stride, to: segment)
+    unsafe segment.copyMemory(from: parts.anchors, byteCount: groups * stride)
     if isNew {
       unsafe PackedIntegers.store(UInt64(parts.heapByteCount), segment, column.anchorWidth, groups)
     }
