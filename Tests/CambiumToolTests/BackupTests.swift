@@ -205,6 +205,11 @@ import Testing
     for number in 0..<4 {
       try realm.write { realm.objects(DocPlain.self).first?.number = -number }
     }
+    // What power loss would leave of it.
+    let copy = folder.file("copy")
+    try FileManager.default.copyItem(atPath: store, toPath: copy)
+    let inspected = try ToolRunner.run("inspect", copy)
+    #expect(inspected.output.contains("\n  log              128.0 KiB at byte "), "\(inspected)")
     let second = try ToolRunner.run("backup", store, part, "--incremental", whole, "--json")
     #expect(second.status == 0, "\(second.errors)")
     let (all, changed) = (first.json["pages"] as? Int ?? 0, second.json["pages"] as? Int ?? 0)

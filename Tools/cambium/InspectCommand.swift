@@ -52,6 +52,9 @@ struct InspectCommand: ParsableCommand {
       let inspection = try OfflineStore.withStore(location, key: key) { store, database in
         var inspection = try Inspection(
           database: database, path: location.path, pins: pins, progress: options.progress)
+        inspection.smallCommits = try (store as? FileStore).map {
+          SmallCommitInspection(try $0.smallCommitStatistics())
+        }
         #if RocksDB
           inspection.rocksDB = try (store as? RocksDBStore)?.rocksDBStatistics()
         #endif

@@ -46,6 +46,8 @@ struct Inspection: Encodable {
   var formatVersion: Int
   var version, durableVersion, epoch: UInt64
   var sizes: Sizes
+  /// What small commits have left in a file and in memory.
+  var smallCommits: SmallCommitInspection?
   /// The versions that others hold.
   var pins: [Pin]
   var trees: [Tree]
@@ -137,6 +139,7 @@ struct Inspection: Encodable {
     Output.line("    reachable      \(Output.bytes(sizes.reachable))")
     Output.line("    free           \(Output.bytes(sizes.free))")
     Output.line("    pending        \(Output.bytes(sizes.pending))")
+    smallCommits?.printForPeople()
     for pin in pins {
       let versions =
         pin.version == pin.newestVersion

@@ -30,7 +30,8 @@ public struct FileInspection: Hashable, Sendable {
   public var identity: StoreIdentity
   /// How long the file is.
   public var fileByteCount: Int
-  /// Both slots, which small commits may follow in the log of the file; nil for one that holds no whole head, or a sealed one when no codec was given.
+  /// Both slots, which small commits may follow in the log of the file; nil for one that holds no whole head, or a
+  /// sealed one when no codec was given.
   public var slots: [Slot?]
   /// Who has the file open, for people; nil when nobody has.
   public var holder: String?

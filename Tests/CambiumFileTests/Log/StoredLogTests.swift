@@ -69,6 +69,31 @@ struct StoredLogTests {
     }
   }
 
+  @Test func `what lies in memory and in the log is told`() throws {
+    var bench = try StoredLogBench(seed: 8)
+    #expect(try bench.store.smallCommitStatistics().versionsInMemory == nil)
+    try bench.commitInLog()
+    let first = try bench.database.snapshot().version
+    #expect(bench.isInLog(try bench.commit()))
+    _ = try bench.commit(.relaxed)
+    let statistics = try bench.store.smallCommitStatistics()
+    #expect(statistics.versionsInMemory == first...first + 2)
+    #expect(statistics.pageByteCount > 0)
+    let log = try #require(statistics.log)
+    #expect(log.versions == first...first + 1)
+    #expect(log.byteCount >= 128 << 10 && log.usedByteCount >= 8 << 10)
+    let batch = bench.device.bytes[log.byteOffset...].prefix(FileLayout.Batch.magicBytes.count)
+    #expect(Array(batch) == FileLayout.Batch.magicBytes)
+    bench.time.pass(milliseconds: 1_100)
+    let after = try bench.store.smallCommitStatistics()
+    #expect(after.versionsInMemory == nil && after.pageByteCount == 0)
+    #expect(after.log?.versions == nil && after.log?.byteOffset == log.byteOffset)
+    try bench.database.close()
+    #expect(throws: StoreError.closed(path: StoredLogBench.path)) {
+      try bench.store.smallCommitStatistics()
+    }
+  }
+
   @Test func `closing stores what is in the log, and opening needs it no more`() throws {
     var bench = try StoredLogBench(seed: 4)
     try bench.commitInLog()
