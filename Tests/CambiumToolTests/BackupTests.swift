@@ -155,6 +155,12 @@ import Testing
       from: folder.url("1.backup"), encryptionKey: kind.hasSuffix("key") ? Self.key : nil,
       to: restored)
     #expect(try Self.text(try Realm(configuration: restored)) == text)
+    if !kind.hasSuffix("key") {
+      let pages = try ToolRunner.run(
+        "inspect", "backup:\(folder.file("1.backup"))", "--pages", "--json")
+      let extents = (pages.json["pages"] as? [String: Any])?["extents"] as? [[Int]] ?? []
+      #expect(extents.count > 1 && extents.allSatisfy { $0[0] < 1 << 40 }, "\(pages)")
+    }
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(files.allSatisfy { !$0.contains("writing") })
     guard kind.hasSuffix("key") else { return }

@@ -10,7 +10,9 @@ struct PageInspection: Encodable {
   }
 
   var kinds: [Kind]
-  /// The extents that pages take, in bytes, by address; those that touch are one.
+  /// The extents that pages take in their store, in bytes, by address; those that touch are one.
+  ///
+  /// A backup may have pages that no store has.
   var extents: [[Int]]
 
   init(_ references: [PageReference]) {
@@ -23,7 +25,8 @@ struct PageInspection: Encodable {
         name: "\(kind)", pages: pages.count, bytes: pages.reduce(0) { $0 + $1.byteCount },
         oldest: oldest, newest: newest)
     }
-    extents = references.sorted { $0.address < $1.address }.reduce(into: []) { extents, page in
+    let placed = references.filter { $0.address < Extent.firstCollectedAddress }
+    extents = placed.sorted { $0.address < $1.address }.reduce(into: []) { extents, page in
       if let last = extents.last, last[0] + last[1] == page.byteOffset {
         extents[extents.count - 1][1] += page.byteCount
       } else {

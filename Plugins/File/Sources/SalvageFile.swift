@@ -66,12 +66,12 @@ public final class SalvageFile: SalvageStore {
       throw device.error.map { StoreError($0, path: path) } ?? reason
     }
     var heads: [Head] = []
+    let isReadable = sector.map { $0.codec == codec?.name ?? "" } ?? true
     for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
       let sector = sector ?? Self.identity(of: slot)
       let chain = try HeadChain(from: slot, identity: sector, device: device, path: path)
       for head in chain.heads.reversed() {
         // A damaged page is no ground for small commits, nor is one that cannot be opened.
-        let isReadable = sector.codec == codec?.name ?? ""
         let content =
           isReadable
           ? try? StoredLog.content(

@@ -94,10 +94,13 @@ public final class Database: Sendable {
   }
 
   /// A database that asks the store for nothing.
-  private init(storingPagesOf store: any PageStore, _ codec: (any PageCodec)?) {
+  private init(
+    storingPagesOf store: any PageStore, _ codec: (any PageCodec)?,
+    _ options: DatabaseOptions = DatabaseOptions()
+  ) {
     self.store = store
     self.codec = codec
-    options = DatabaseOptions()
+    self.options = options
     watchers = CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: .shared)
@@ -221,9 +224,10 @@ public final class Database: Sendable {
     of snapshot: Snapshot
   ) throws(StoreError) -> (database: Database, snapshot: Snapshot) {
     let collector = PageCollector(base: snapshot.pin)
-    let database = Database(storingPagesOf: store, codec)
+    let database = Database(storingPagesOf: store, codec, options)
     try database.storePages(collector, of: snapshot.pin)
-    let stored = Database(storingPagesOf: StoredForm(store, snapshot.pin, collector), codec)
+    let stored = Database(
+      storingPagesOf: StoredForm(store, snapshot.pin, collector), codec, options)
     return (stored, try stored.snapshot())
   }
 

@@ -1,3 +1,10 @@
+extension Extent {
+  /// From here on lie pages that no store has, but a backup.
+  ///
+  /// A store has less than half of the addresses that a reference has room for.
+  package static let firstCollectedAddress: UInt64 = 1 << 47
+}
+
 /// Takes the pages of a version that lie in memory, as they would be stored.
 ///
 /// They get addresses behind those of any store. Nothing becomes of what is given up.
@@ -8,10 +15,7 @@ final class PageCollector: PageWriter {
   fileprivate private(set) var root: TreeRoot
   /// By address.
   fileprivate private(set) var pages: [UInt64: PageBuffer] = [:]
-  private var nextAddress = firstAddress
-
-  /// A store has less than half of the addresses that a reference has room for.
-  fileprivate static let firstAddress: UInt64 = 1 << 47
+  private var nextAddress = Extent.firstCollectedAddress
 
   /// Begins at the version of `pin`.
   init(base pin: Pin) {
@@ -28,6 +32,7 @@ final class PageCollector: PageWriter {
   func reserve(byteCount: Int) {}
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
+    try StoreLimits.checkPage(byteCount: byteCount)
     let unitCount = Extent.unitCount(forByteCount: byteCount)
     defer { nextAddress += unitCount }
     return Extent(address: nextAddress, unitCount: unitCount)
@@ -55,7 +60,7 @@ final class PageCollector: PageWriter {
 ///
 /// Those that lie in memory there are here.
 ///
-/// Pointers: its pins lend no memory. A page of its own is held by who reads it.
+/// Pointers: its pins lend the memory of the original one, and hold that. A page of its own is held by who reads it.
 final class StoredForm: PageStore {
   private let store: any PageStore
   /// Holds the version in the store.
@@ -76,11 +81,17 @@ final class StoredForm: PageStore {
   var codecParameters: [UInt8] { store.codecParameters }
 
   func newestHead() -> Head { head }
-  func pin() -> Pin { unsafe Pin(head: head) {} }
+
+  func pin() -> Pin {
+    unsafe Pin(
+      head: head, base: original.base, readableByteCount: original.readableByteCount
+    ) { [original] in withExtendedLifetime(original) {} }
+  }
+
   func isNewest(_ pin: Pin) -> Bool { true }
 
   func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
-    guard reference.address >= PageCollector.firstAddress else {
+    guard reference.address >= Extent.firstCollectedAddress else {
       return try store.read(reference, at: original)
     }
     guard let page = pages[reference.address], page.byteCount >= reference.byteCount else {
@@ -93,7 +104,7 @@ final class StoredForm: PageStore {
 
   func prefetch(_ references: [PageReference], at pin: Pin) {
     store.prefetch(
-      references.filter { $0.address < PageCollector.firstAddress }, at: original)
+      references.filter { $0.address < Extent.firstCollectedAddress }, at: original)
   }
 
   func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }

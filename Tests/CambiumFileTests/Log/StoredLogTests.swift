@@ -70,7 +70,7 @@ struct StoredLogTests {
   }
 
   @Test func `what lies in memory and in the log is told`() throws {
-    var bench = try StoredLogBench(seed: 8)
+    var bench = try StoredLogBench(seed: 18)
     #expect(try bench.store.smallCommitStatistics().versionsInMemory == nil)
     try bench.commitInLog()
     let first = try bench.database.snapshot().version
