@@ -69,9 +69,12 @@ enum Soak {
     do {
       switch seed % 4 {
       case 1:
+        // Sealing takes long.
         let codec = seed % 8 == 5 ? SealCodec(parameterByteCount: 0) : nil
         return try CrashSettings.$codec.withValue(codec) {
-          explore(seed, RowWork.self, commitCount: 20...60, image: try RowWork.loggedFile())
+          explore(
+            seed, RowWork.self, commitCount: codec == nil ? 20...60 : 6...12,
+            image: try RowWork.loggedFile())
         }
       case 3:
         let image = seed % 8 == 7 ? try DatabaseWork.emptiedFile() : []

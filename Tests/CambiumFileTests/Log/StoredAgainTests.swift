@@ -1,5 +1,6 @@
 import CambiumCore
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -153,6 +154,57 @@ struct StoredAgainTests {
     #expect(try DatabaseContent(of: stored.snapshot) == left.content)
     #expect(try stored.database.verify().findings == [])
     try? database.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `what lies in memory is put into stored form while others change and store it`(
+    hasCodec: Bool
+  ) throws {
+    var options = fixture.options()
+    options.codec = hasCodec ? SealCodec() : nil
+    let (_, database) = try fixture.open(options)
+    var content = DatabaseContent()
+    let filling = try database.beginWrite()
+    try content.fill(0..<100, filling)
+    _ = try filling.commit()
+    let isDone = Atomic(false)
+    let ended = DispatchSemaphore(value: 0)
+    Thread { [fixture, content] in
+      defer { ended.signal() }
+      var (content, random) = (content, SeededGenerator(seed: 3))
+      do {
+        var number = 0
+        while !isDone.load(ordering: .relaxed) {
+          _ = try fixture.change(database, &content, &random)
+          number += 1
+          if number % 50 == 0 { try database.sync() }
+        }
+      } catch {
+        Issue.record(error)
+      }
+    }.start()
+    var residentCount = 0
+    for _ in 0..<50_000 where residentCount < 60 {
+      let snapshot = try database.snapshot()
+      if snapshot.areAllPagesStored {
+        Thread.sleep(forTimeInterval: 0.001)
+        continue
+      }
+      residentCount += 1
+      let stored = try database.storedForm(of: snapshot)
+      #expect(stored.snapshot.areAllPagesStored)
+      #expect(try DatabaseContent(of: stored.snapshot) == DatabaseContent(of: snapshot))
+      var count = 0
+      try unsafe stored.database.forEachStoredPage(of: stored.snapshot, unless: { _ in false }) {
+        _, _ in count += 1
+      }
+      #expect(count > 0)
+    }
+    isDone.store(true, ordering: .relaxed)
+    ended.wait()
+    #expect(residentCount == 60)
+    #expect(try database.verify().findings == [])
+    try database.close()
   }
 
   @Test func `no word of the live version comes again soon`() {
