@@ -7,7 +7,7 @@ public enum DatabaseEvent: Hashable, Sendable {
   /// A transaction began, after waiting for the writer lock for so long.
   case writeBegan(waitNanoseconds: Int64)
   /// A transaction was published, in so much time, which has the sync in it where the commit waits for one;
-  /// `byteCount` is that of its pages.
+  /// `byteCount` is that of its pages, which a small one may leave in memory.
   case committed(version: Version, byteCount: Int, durability: Durability, nanoseconds: Int64)
   /// The medium was waited for.
   case synced(nanoseconds: Int64)

@@ -22,7 +22,7 @@ public final class WriteContext {
   @exclusivity(unchecked) private final var keptByteCount = 0
   /// Stored pages that the new version does not reach, where pages are read through the cache.
   @exclusivity(unchecked) private final var freed: [PageReference] = []
-  /// How many bytes of pages were written.
+  /// How many bytes of pages were written, or were left in memory at last.
   @exclusivity(unchecked) private(set) final var writtenByteCount = 0
   private static let trustedPageLimit = 1 << 16
   /// Whole trees that the new version no longer reaches; the transaction puts them on the catalog's
@@ -119,6 +119,7 @@ public final class WriteContext {
       preconditionFailure("The store keeps its pages itself.")
     }
     let changes = try dirty.freezeChanges()
+    unsafe writtenByteCount = changes.reduce(0) { unsafe $0 + ($1.page?.byteCount ?? 0) }
     let pages = (residence?.pages ?? .none).replacing(changes)
     let freed =
       unsafe replaced.isEmpty
