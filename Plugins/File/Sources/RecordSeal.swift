@@ -7,7 +7,7 @@ import CambiumCore
 ///
 /// Pointers: an opened page is copied into a new buffer of its length, which is that of the record less the
 /// filler.
-struct RecordSeal: Sendable {
+final class RecordSeal: Sendable {
   private let codec: any PageCodec
 
   /// By how much a sealed page is longer, in bytes.
