@@ -162,6 +162,16 @@ struct DatabaseContent: Equatable {
     }
   }
 
+  /// Whether the tables of `snapshot` have the columns that changes need: a record may say of them what it likes.
+  static func hasColumns(_ snapshot: Snapshot) throws(StoreError) -> Bool {
+    for name in tableNames {
+      guard let record = try snapshot.table(name)?.record else { continue }
+      let types = record.groups.joined().filter { $0.id == text || $0.id == number }.map(\.type)
+      if types != [.bytes, .int] || record.groups.joined().count != 2 { return false }
+    }
+    return true
+  }
+
   private static func table(
     _ name: String, _ transaction: Transaction
   ) throws(StoreError) -> TableEditor {

@@ -24,13 +24,21 @@ public struct Catalog {
 
   /// The entry under `key`; nil when there is none.
   func entry(_ key: [UInt8]) throws(StoreError) -> CatalogEntry? {
+    guard let entry = try writtenEntry(key) else { return nil }
+    return entry.hasUnstoredPages ? try entry.upToDate(tree.source) : entry
+  }
+
+  /// The same as it was written, without what has become of trees in memory since.
+  ///
+  /// Whoever writes may have changed these, and nobody else can read them before that ends.
+  func writtenEntry(_ key: [UInt8]) throws(StoreError) -> CatalogEntry? {
     guard let bytes = try tree.value(for: key) else { return nil }
     if let entry = CatalogEntry(bytes) { return entry }
     // A root that lies in memory stands in a leaf that does so, too: one in a stored page is not believed.
     guard tree.source.mayHaveUnstoredRoots, try tree.isUnstored(key),
       let entry = CatalogEntry(bytes, mayHaveUnstoredRoots: true)
     else { throw Self.damaged(key) }
-    return try entry.upToDate(tree.source)
+    return entry
   }
 
   /// Throws when a stored leaf names a tree in memory, before it lies there itself.

@@ -74,8 +74,9 @@ public final class Transaction: WriteTransaction {
 
   // MARK: Changing
 
-  /// Makes an empty table under a name that is not in use; columns get their numbers in order.
+  /// Makes an empty table under a name that no table has; columns get their numbers in order.
   ///
+  /// Throws ``StoreError/damaged(_:)`` when the name stands for something else.
   /// Throws ``StoreError/exhausted(what:limit:)`` for more than
   /// ``TableRecord/maximumGroupCount`` × ``TableRecord/maximumGroupWidth`` columns.
   public func createTable(
@@ -120,7 +121,7 @@ public final class Transaction: WriteTransaction {
 
   /// The key tree under `name`, to change it; made empty when there is none.
   ///
-  /// Always the same editor.
+  /// Always the same editor. Throws ``StoreError/damaged(_:)`` when the name stands for something else.
   public func editKeyTree(_ name: String) throws(StoreError) -> KeyTreeEditor {
     precondition(isActive, "The transaction has ended; begin another one.")
     if let editor = unsafe keyTrees[name] { return editor }
@@ -128,7 +129,7 @@ public final class Transaction: WriteTransaction {
     if let tree = try catalog.keyTree(name) {
       root = tree.root
     } else {
-      try checkNew(name)
+      try checkNew(name, isTable: false)
       root = .empty(.key)
       try put(.keyTree(root), Catalog.key(name))
     }
@@ -139,14 +140,15 @@ public final class Transaction: WriteTransaction {
   }
 
   /// Keeps `bytes` under `name`, or forgets what was kept there.
+  ///
+  /// Throws ``StoreError/damaged(_:)`` when the name stands for something else.
   public func setValue(_ name: String, _ bytes: [UInt8]?) throws(StoreError) {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
-    let entry = try catalog.entry(Catalog.key(name))
+    let entry = try catalog.writtenEntry(Catalog.key(name))
     switch entry {
     case nil, .value: break
-    default:
-      preconditionFailure("The name '\(name)' is in use; drop what it names first.")
+    default: throw Self.namesAnother(name)
     }
     if let bytes {
       try put(.value(bytes), Catalog.key(name))
@@ -162,7 +164,7 @@ public final class Transaction: WriteTransaction {
   public func drop(_ name: String) throws(StoreError) -> Bool {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
-    guard let entry = try catalog.entry(Catalog.key(name)) else { return false }
+    guard let entry = try catalog.writtenEntry(Catalog.key(name)) else { return false }
     switch entry {
     case .table:
       guard let editor = try editTable(name) else { return false }
@@ -341,12 +343,21 @@ public final class Transaction: WriteTransaction {
     }
   }
 
-  private func checkNew(_ name: String) throws(StoreError) {
+  private func checkNew(_ name: String, isTable: Bool = true) throws(StoreError) {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
     try checkLength(name)
-    let entry = try catalog.entry(Catalog.key(name))
-    precondition(entry == nil, "The name '\(name)' is in use; drop what it names first.")
+    switch try catalog.writtenEntry(Catalog.key(name)) {
+    case nil: break
+    case .table where isTable: preconditionFailure("There is a table '\(name)'; drop it first.")
+    default: throw Self.namesAnother(name)
+    }
+  }
+
+  /// What a name has that stands for something of another kind: a crafted file, or an earlier program, may have given
+  /// it to that.
+  private static func namesAnother(_ name: String) -> StoreError {
+    .damaged(Damage(.encoding, "the name '\(name)', which stands for something of another kind"))
   }
 
   // MARK: Copying

@@ -1,3 +1,4 @@
+import CambiumMemory
 import TestSupport
 import Testing
 
@@ -226,5 +227,31 @@ import Testing
     let report = try database.verify()
     #expect(report.findings == [])
     #expect(!report.trees.contains { $0.role == .deadRoot })
+  }
+
+  @Test func `a name that stands for something of another kind is told, and changes nothing`()
+    throws
+  {
+    let database = try Database(store: MemoryStore())
+    let transaction = try database.beginWrite()
+    try transaction.setValue("value", [1])
+    _ = try transaction.editKeyTree("tree").set(Array("a".utf8), [2])
+    _ = try transaction.createTable(
+      "table", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "n")])
+    func isTold(_ body: () throws -> Void) {
+      let error = #expect(throws: StoreError.self) { try body() }
+      guard case .damaged = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect("\(String(describing: error))".contains("another kind"))
+    }
+    for name in ["value", "table"] { isTold { _ = try transaction.editKeyTree(name) } }
+    for name in ["value", "tree"] { isTold { _ = try transaction.createTable(name, columns: []) } }
+    for name in ["tree", "table"] { isTold { try transaction.setValue(name, [3]) } }
+    let snapshot = try transaction.commit()
+    #expect(try snapshot.value("value") == [1])
+    #expect(try snapshot.keyTree("tree")?.value(for: Array("a".utf8)) == [2])
+    #expect(try snapshot.table("table")?.count == 0)
   }
 }

@@ -166,6 +166,39 @@ struct LogTests {
     try reopened.close()
   }
 
+  @Test func `what lies in memory is dropped by the write that has changed it`() throws {
+    _ = try fixture.load()
+    let (_, database) = try fixture.open()
+    let columns = [ColumnDescriptor(type: .int, isNullable: false, name: "number")]
+    let making = try database.beginWrite()
+    let made = try making.createTable("numbers", columns: columns)
+    for key in 0..<40_000 as Range<Int64> {
+      _ = try made.insert(key: key, values: [(1, .int(key &* 0x1e37_79b9_7f4a_7c15))])
+    }
+    _ = try making.editKeyTree("names").set(Array("a".utf8), [1])
+    _ = try making.commit()
+    for number in 0..<3 as Range<Int64> {
+      let transaction = try database.beginWrite(expecting: .relaxed)
+      let editor = try #require(try transaction.editTable("numbers"))
+      _ = try editor.insert(key: 40_000 + number, values: [(1, .int(number))])
+      _ = try transaction.editKeyTree("names").set(Array("b".utf8), [UInt8(number)])
+      let snapshot = try transaction.commit(durability: .relaxed)
+      #expect(number == 0 || snapshot.head.residence != nil)
+    }
+    let transaction = try database.beginWrite(expecting: .relaxed)
+    let editor = try #require(try transaction.editTable("numbers"))
+    for key in 39_000..<40_003 as Range<Int64> { try editor.remove(key: key) }
+    try transaction.editKeyTree("names").remove(Array("b".utf8))
+    #expect(try transaction.drop("numbers"))
+    #expect(try transaction.drop("names"))
+    try transaction.setValue("numbers", [7])
+    let snapshot = try transaction.commit(durability: .relaxed)
+    #expect(try snapshot.table("numbers") == nil && snapshot.keyTree("names") == nil)
+    #expect(try snapshot.value("numbers") == [7])
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
   @Test func `a log that is full, or has no room in the file behind it, is stored`() throws {
     var content = try fixture.load()
     let (store, database) = try fixture.open()
