@@ -121,11 +121,11 @@ struct RelocationTests {
 
   private func byteCount() throws -> Int { try FileStore.inspect(path: path).fileByteCount }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: LogCoding.allCases)
   func `a file of which most was deleted shrinks with small commits while a reader goes on`(
-    hasCodec: Bool
+    coding: LogCoding
   ) throws {
-    let database = try open(codec: hasCodec ? MaskCodec() : nil)
+    let database = try open(codec: coding.codec)
     var content = try load(database, seed: 1)
     let full = try byteCount()
     try thinOut(database, &content, share: 0.8, seed: 2)

@@ -269,7 +269,7 @@ extension FileState {
 }
 
 extension FileWriter: ResidentWriter {
-  /// Whether that was made out, and the writer does not make the same version once more.
+  /// Where durability, file and codec allow it (``expect(_:)``); not where the same version is made once more.
   var keepsPagesInMemory: Bool { mayUseLog && version > base.version }
 
   /// Where there is room for it in the log, and in the file once it is stored.

@@ -9,76 +9,10 @@ import Testing
 /// Small commits of a file whose pages go through a codec: they leave their pages in memory like others, and what
 /// they write down of them is sealed where the codec seals.
 struct CodedLogTests {
-  /// Which codec a file has.
-  enum Coding: CaseIterable {
-    /// Pages alone, wherever they are.
-    case masked
-    /// Heads, records and the free map, too.
-    case sealed
-
-    var codec: any PageCodec {
-      switch self {
-      case .masked: MaskCodec(needsPlace: false)
-      case .sealed: SealCodec()
-      }
-    }
-
-    func callAsFunction(_ body: () throws -> Void) throws {
-      try CrashSettings.$codec.withValue(codec, operation: body)
-    }
-  }
-
-  private static let cases = Exhaustive.seeds(20, few: 3).flatMap { seed in
-    Coding.allCases.map { (seed, $0) }
-  }
-
   // MARK: In the file
 
-  @Test(arguments: cases)
-  func `a small durable commit is a batch in the log, which a power failure leaves`(
-    seed: UInt64, coding: Coding
-  ) throws {
-    try coding {
-      var bench = try StoredLogBench(seed: seed)
-      var wasInLog = 0
-      for number in 0..<40 as Range<UInt8> {
-        if seed % 2 == number % 2 { _ = try bench.commit(.relaxed) }
-        if bench.isInLog(try bench.commit(metadata: [number, 7])) { wasInLog += 1 }
-        let version = try bench.database.snapshot().version
-        let after = try StoredLogBench.open(bench.image())
-        let snapshot = try after.snapshot()
-        #expect(snapshot.version == version)
-        #expect(try DatabaseContent(of: snapshot) == bench.content)
-        #expect(try after.verify().findings == [])
-        #expect(try after.metadata(from: version, through: snapshot)?.last?.bytes == [number, 7])
-        try after.close()
-      }
-      #expect(wasInLog > 20)
-    }
-  }
-
-  @Test(arguments: cases)
-  func `who opens it after a power failure goes on, and loses nothing in the next one`(
-    seed: UInt64, coding: Coding
-  ) throws {
-    try coding {
-      var bench = try StoredLogBench(seed: seed)
-      var (image, content) = (bench.image(), bench.content)
-      for round in 0..<8 as Range<UInt64> {
-        try bench.commitInLog()
-        for _ in 0..<Int.random(in: 0...3, using: &bench.random) { _ = try bench.commit() }
-        (image, content) = (bench.image(mood: 0.5), bench.content)
-        bench = try StoredLogBench(seed: seed * 100 + round, SimulatedDevice(image))
-        #expect(bench.content == content)
-      }
-      let database = try StoredLogBench.open(image)
-      #expect(try database.verify().findings == [])
-      try database.close()
-    }
-  }
-
-  @Test(arguments: Coding.allCases)
-  func `what is salvaged has what lies in the log`(coding: Coding) throws {
+  @Test(arguments: [LogCoding.masked, .sealed])
+  func `what is salvaged has what lies in the log`(coding: LogCoding) throws {
     try coding {
       var bench = try StoredLogBench(seed: 4)
       try bench.commitInLog()
@@ -95,9 +29,9 @@ struct CodedLogTests {
 
   // MARK: In memory
 
-  @Test(arguments: cases)
+  @Test(arguments: LogCoding.cases(20, few: 3))
   func `two users that take turns see in memory what the other has done`(
-    seed: UInt64, coding: Coding
+    seed: UInt64, coding: LogCoding
   ) throws {
     let fixture = try LogFixture()
     var options = fixture.options()
@@ -124,6 +58,34 @@ struct CodedLogTests {
     let (_, reopened) = try fixture.open(options)
     #expect(try DatabaseContent(of: reopened.snapshot()) == content)
     try reopened.close()
+  }
+
+  @Test func `decoded pages that were replaced in memory leave the cache once that is stored`()
+    throws
+  {
+    let fixture = try LogFixture()
+    var options = fixture.options()
+    options.codec = MaskCodec(needsPlace: false)
+    var databaseOptions = DatabaseOptions()
+    databaseOptions.pageCacheByteCount = 4 << 20
+    let database = try Database(
+      store: FileStore(path: fixture.path, options: options), options: databaseOptions)
+    var content = DatabaseContent()
+    var random = SeededGenerator(seed: 6)
+    let filling = try database.beginWrite()
+    try content.fill(0..<60, filling)
+    _ = try filling.commit()
+    let snapshot = try fixture.changeInMemory(database, &content, &random)
+    let cache = snapshot.source.cache
+    let replaced = try #require(snapshot.head.residence).freedReferences
+    #expect(replaced.contains { cache.contains($0) })
+    // A sixteenth of the cache is kept for readers of versions before.
+    for _ in 0..<300 {
+      _ = try fixture.changeInMemory(database, &content, &random)
+      try database.sync()
+    }
+    #expect(!replaced.contains { cache.contains($0) })
+    try database.close()
   }
 
   // MARK: Secrets
@@ -209,7 +171,7 @@ struct CodedLogTests {
   }
 
   @Test func `a sealed record of another history is refused, and opening says so`() throws {
-    try Coding.sealed {
+    try LogCoding.sealed {
       let fixture = try LogFixture()
       let left = try fixture.killed()
       // Two histories go on from there, and make the same two versions.

@@ -23,7 +23,7 @@ struct CraftedLogTests {
     while let found = log.record(
       of: stored + Version(records.count) + 1, after: stored, at: end)
     {
-      records.append(try #require(SharedLog.parts(found.record, of: 0)))
+      records.append(try #require(SharedLog.parts(found.record)))
       end = found.end
     }
     return records

@@ -72,7 +72,7 @@ struct CraftedRecordTests {
     let log = SharedLog(memory: store.memory)
     var (records, end, version): ([[UInt8]], Int, Version) = ([], 0, stored.version)
     while let found = log.record(of: version + 1, after: stored.version, at: end) {
-      records.append(try #require(SharedLog.parts(found.record, of: version + 1)).record)
+      records.append(try #require(SharedLog.parts(found.record)).record)
       end = found.end
       version += 1
     }
@@ -281,6 +281,37 @@ struct CraftedRecordTests {
     }
     #expect(throws: StoreError.self) { _ = try replay([made], sample) }
     try sample.database.close()
+  }
+
+  @Test func `a record that patches stored pages for ever is refused`() throws {
+    var readCount = 0
+    var replay = ResidenceReplay(onto: nil, root: .empty(.key)) { _, _ in
+      readCount += 1
+      return [UInt8](repeating: 0, count: 1 << 20)
+    }
+    let stored = PageReference(
+      checksum: 1, extent: Extent(address: 9, unitCount: 4), kind: .columnLeaf, born: 1)
+    var writer = ByteWriter()
+    writer.put(TreeRoot.empty(.key).storedBytes)
+    writer.put(UInt32(5_000))
+    writer.put(UInt32(0))
+    for index in 0..<5_000 as Range<UInt32> {
+      writer.put(index)
+      writer.put(stored.rawKind)
+      writer.put(ResidenceRecord.Form.patchedCopy.rawValue)
+      writer.putZeros(2)
+      // 64 bytes, which are copied from the page's beginning.
+      writer.put(UInt32(64))
+      writer.put(UInt32(PageReference.byteCount + 12))
+      var reference = [UInt8](repeating: 0, count: PageReference.byteCount)
+      unsafe reference.withUnsafeMutableBytes { bytes in
+        if let start = bytes.baseAddress { unsafe stored.store(to: start) }
+      }
+      writer.put(reference)
+      for number in [0, 64, 0] as [UInt32] { writer.put(number) }
+    }
+    #expect(throws: StoreError.self) { try replay.apply(writer.bytes) }
+    #expect(readCount == 64)
   }
 
   // MARK: Stored pages

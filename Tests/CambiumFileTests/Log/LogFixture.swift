@@ -123,3 +123,20 @@ struct LogFixture {
     return options
   }
 }
+
+extension SharedLog {
+  /// A record of a file without a codec.
+  static func record(
+    of version: Version, after stored: Version, metadata: [UInt8], byteLimit: Int,
+    _ write: (inout OutputRawSpan) -> Void
+  ) -> [UInt8] {
+    record(
+      of: version, after: stored, behind: 0, sealedBy: nil, metadata: metadata,
+      byteLimit: byteLimit, write)
+  }
+
+  /// The metadata of a commit and the engine's record, of a file without a codec.
+  static func parts(_ bytes: [UInt8]) -> (metadata: [UInt8], record: [UInt8])? {
+    parts(bytes, of: 0, behind: 0, sealedBy: nil)
+  }
+}

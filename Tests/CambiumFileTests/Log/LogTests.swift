@@ -187,7 +187,8 @@ struct LogTests {
     }
     let transaction = try database.beginWrite(expecting: .relaxed)
     let editor = try #require(try transaction.editTable("numbers"))
-    for key in 39_000..<40_003 as Range<Int64> { try editor.remove(key: key) }
+    // The branch above does not know of that yet.
+    try editor.remove(key: 40_002)
     try transaction.editKeyTree("names").remove(Array("b".utf8))
     #expect(try transaction.drop("numbers"))
     #expect(try transaction.drop("names"))

@@ -168,14 +168,18 @@ struct StoredAgainTests {
     try content.fill(0..<100, filling)
     _ = try filling.commit()
     let isDone = Atomic(false)
-    let ended = DispatchSemaphore(value: 0)
+    let (isResident, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread { [fixture, content] in
-      defer { ended.signal() }
+      defer {
+        isResident.signal()
+        ended.signal()
+      }
       var (content, random) = (content, SeededGenerator(seed: 3))
       do {
         var number = 0
         while !isDone.load(ordering: .relaxed) {
-          _ = try fixture.change(database, &content, &random)
+          let snapshot = try fixture.change(database, &content, &random)
+          if !snapshot.areAllPagesStored { isResident.signal() }
           number += 1
           if number % 50 == 0 { try database.sync() }
         }
@@ -184,12 +188,11 @@ struct StoredAgainTests {
       }
     }.start()
     var residentCount = 0
-    for _ in 0..<50_000 where residentCount < 60 {
+    for _ in 0..<10_000 where residentCount < 60 {
+      isResident.wait()
       let snapshot = try database.snapshot()
-      if snapshot.areAllPagesStored {
-        Thread.sleep(forTimeInterval: 0.001)
-        continue
-      }
+      // Some have been stored since.
+      if snapshot.areAllPagesStored { continue }
       residentCount += 1
       let stored = try database.storedForm(of: snapshot)
       #expect(stored.snapshot.areAllPagesStored)

@@ -57,9 +57,8 @@ struct SharedLog: Sendable {
   /// commit was given, and what `write` appends, the engine's record of `byteLimit` bytes at most; both as `seal` leaves
   /// them.
   static func record(
-    of version: Version, after stored: Version, behind link: UInt64 = 0,
-    sealedBy seal: RecordSeal? = nil, metadata: [UInt8], byteLimit: Int,
-    _ write: (inout OutputRawSpan) -> Void
+    of version: Version, after stored: Version, behind link: UInt64, sealedBy seal: RecordSeal?,
+    metadata: [UInt8], byteLimit: Int, _ write: (inout OutputRawSpan) -> Void
   ) -> [UInt8] {
     let contentLimit = 4 + metadata.count + byteLimit
     func putContent(_ bytes: inout OutputRawSpan) {
@@ -137,8 +136,7 @@ struct SharedLog: Sendable {
 
   /// What the commit of `version` was given, and the engine's record, which lie in one; nil when they are not there.
   static func parts(
-    _ bytes: [UInt8], of version: Version, behind link: UInt64 = 0,
-    sealedBy seal: RecordSeal? = nil
+    _ bytes: [UInt8], of version: Version, behind link: UInt64, sealedBy seal: RecordSeal?
   ) -> (metadata: [UInt8], record: [UInt8])? {
     var content = bytes
     if let seal {
