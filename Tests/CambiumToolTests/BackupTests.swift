@@ -7,45 +7,10 @@ import Testing
 
 /// Backups of databases in use, and what is made of them again.
 @Suite struct BackupTests {
-  private let folder: TemporaryFolder
+  private let fixture: BackupFixture
+  private var folder: TemporaryFolder { fixture.folder }
 
-  init() throws { folder = try TemporaryFolder() }
-
-  private static func text(_ realm: Realm) throws -> String {
-    var bytes: [UInt8] = []
-    try Export(realm, classes: []) { bytes += $0 }.writeJSON()
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// The kinds of databases that are backed up.
-  private static var kinds: [String] {
-    var kinds = ["file"]
-    #if Zstd
-      kinds.append("file+zstd")
-    #endif
-    #if Crypto
-      kinds.append("file+key")
-    #endif
-    #if RocksDB
-      kinds.append("rocksdb")
-      #if Crypto
-        kinds.append("rocksdb+key")
-      #endif
-    #endif
-    return kinds
-  }
-
-  private static let key = Data((0..<64).map { UInt8($0) })
-
-  private func configuration(_ kind: String, _ name: String) throws -> Realm.Configuration {
-    let path = folder.file(name)
-    var configuration = try Realm.Configuration(
-      location: kind.hasPrefix("rocksdb") ? "rocksdb:\(path)" : path)
-    configuration.objectTypes = DocumentModels.types
-    if kind == "file+zstd" { configuration.codec = .named("zstd:3") }
-    if kind.hasSuffix("key") { configuration.encryptionKey = Self.key }
-    return configuration
-  }
+  init() throws { fixture = try BackupFixture() }
 
   private static func change(_ realm: Realm, _ random: inout SeededGenerator) throws {
     try realm.write {
@@ -65,13 +30,13 @@ import Testing
     }
   }
 
-  @Test(arguments: BackupTests.kinds, 0..<3 as Range<UInt64>)
+  @Test(arguments: BackupFixture.kinds, 0..<3 as Range<UInt64>)
   func `a series of backups holds each version, and each is restored`(
     kind: String, seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)
     let original = try DocumentModels.realm(&random, count: 60)
-    let configuration = try configuration(kind, "people")
+    let configuration = try fixture.configuration(kind, "people")
     try original.writeCopy(configuration: configuration)
     let realm = try Realm(configuration: configuration)
     var contents: [String] = []
@@ -83,95 +48,25 @@ import Testing
       let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int
       #expect(report.byteCount == size)
       last = url
-      contents.append(try Self.text(realm.freeze()))
+      contents.append(try BackupFixture.text(realm.freeze()))
       // Whoever goes on writing changes nothing of what was backed up.
       try Self.change(realm, &random)
     }
     for number in 0..<4 {
-      var restored = try self.configuration("file", "restored \(number)")
+      var restored = try fixture.configuration("file", "restored \(number)")
       restored.objectTypes = nil
       restored.usesStoredClasses = true
       try Realm.restore(
         from: folder.url("\(number).backup"),
-        encryptionKey: kind.hasSuffix("key") ? Self.key : nil, to: restored)
+        encryptionKey: kind.hasSuffix("key") ? BackupFixture.key : nil, to: restored)
       #expect(
-        try Self.text(try Realm(configuration: restored)) == contents[number],
+        try BackupFixture.text(try Realm(configuration: restored)) == contents[number],
         "seed \(seed), backup \(number)")
     }
   }
 
-  @Test func `a version of a database in memory is backed up, whether others follow or not`() throws
-  {
-    var memory = Realm.Configuration(inMemoryIdentifier: folder.file("people"))
-    memory.objectTypes = DocumentModels.types
-    let realm = try Realm(configuration: memory)
-    try realm.write {
-      for number in 0..<3_000 { realm.add(DocPlain(value: ["number": number])) }
-      realm.add(DocEverything(value: ["id": "one"]))
-    }
-    var kept: [(realm: Realm, text: String)] = []
-    for number in 1...5 {
-      try realm.write {
-        realm.objects(DocPlain.self).first?.number = -number
-        realm.objects(DocEverything.self).first?.int = number
-      }
-      kept.append((realm.freeze(), try Self.text(realm.freeze())))
-    }
-    for (number, version) in kept.enumerated() {
-      let url = folder.url("\(number).backup")
-      try version.realm.backup(to: url)
-      let restored = try configuration("file", "restored \(number)")
-      try Realm.restore(from: url, to: restored)
-      #expect(try Self.text(try Realm(configuration: restored)) == version.text)
-    }
-    let last = folder.url("4.backup")
-    #expect(try realm.backup(to: folder.url("5.backup"), after: last).pageCount < 12)
-  }
-
-  @Test(arguments: kinds.filter { $0.hasPrefix("file") })
-  func `of a version whose newest pages lie in memory a backup has these and what is new besides`(
-    kind: String
-  ) throws {
-    let secret = "nobody is to read this"
-    var configuration = try configuration(kind, "people")
-    configuration.durability = .relaxed
-    let realm = try Realm(configuration: configuration)
-    try realm.write {
-      for number in 0..<30_000 { realm.add(DocPlain(value: ["number": number])) }
-      realm.add(DocEverything(value: ["id": "one"]))
-    }
-    let whole = try realm.backup(to: folder.url("0.backup"))
-    try realm.write {
-      realm.objects(DocPlain.self).first?.number = -1
-      realm.objects(DocEverything.self).first?.string = secret
-    }
-    let version = realm.freeze()
-    let text = try Self.text(version)
-    try realm.write { realm.objects(DocPlain.self).first?.number = -2 }
-    let part = try version.backup(to: folder.url("1.backup"), after: folder.url("0.backup"))
-    #expect(part.pageCount > 0 && 2 * part.pageCount < whole.pageCount, "\(part) \(whole)")
-    let restored = try self.configuration(kind, "restored")
-    try Realm.restore(
-      from: folder.url("1.backup"), encryptionKey: kind.hasSuffix("key") ? Self.key : nil,
-      to: restored)
-    #expect(try Self.text(try Realm(configuration: restored)) == text)
-    if !kind.hasSuffix("key") {
-      let pages = try ToolRunner.run(
-        "inspect", "backup:\(folder.file("1.backup"))", "--pages", "--json")
-      let extents = (pages.json["pages"] as? [String: Any])?["extents"] as? [[Int]] ?? []
-      #expect(extents.count > 1 && extents.allSatisfy { $0[0] < 1 << 40 }, "\(pages)")
-    }
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    #expect(files.allSatisfy { !$0.contains("writing") })
-    guard kind.hasSuffix("key") else { return }
-    for file in files {
-      let bytes = (try? Data(contentsOf: folder.url(file))) ?? Data()
-      #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(file)")
-    }
-  }
-
   @Test func `an incremental backup has the pages that have changed`() throws {
-    let realm = try Realm(configuration: try configuration("file", "people"))
+    let realm = try Realm(configuration: try fixture.configuration("file", "people"))
     try realm.write {
       for number in 0..<5_000 {
         realm.add(DocPlain(value: ["number": number]))
@@ -186,48 +81,18 @@ import Testing
     #expect(part.pageCount > 0 && part.pageCount < 12 && whole.pageCount > 4 * part.pageCount)
     let nothing = try realm.backup(to: folder.url("2.backup"), after: folder.url("1.backup"))
     #expect(nothing.pageCount == 0)
-    var restored = try configuration("file", "restored")
+    var restored = try fixture.configuration("file", "restored")
     try Realm.restore(from: folder.url("2.backup"), to: restored)
     restored.readOnly = true
     #expect(
-      try Self.text(try Realm(configuration: restored)) == Self.text(realm.freeze()))
-  }
-
-  @Test
-  func `beside a program whose newest pages lie in memory the tool backs up what has changed`()
-    throws
-  {
-    let realm = try Realm(configuration: try configuration("file", "people"))
-    try realm.write {
-      realm.add(DocPlain(value: ["number": 0]))
-      for number in 0..<5_000 {
-        let text = String(repeating: "\(number)", count: 50)
-        realm.add(DocEverything(value: ["id": "id \(number)", "string": text]))
-      }
-    }
-    let (store, whole, part) = (folder.file("people"), folder.file("0"), folder.file("1"))
-    let first = try ToolRunner.run("backup", store, whole, "--json")
-    #expect(first.status == 0, "\(first.errors)")
-    for number in 0..<4 {
-      try realm.write { realm.objects(DocPlain.self).first?.number = -number }
-    }
-    // What power loss would leave of it.
-    let copy = folder.file("copy")
-    try FileManager.default.copyItem(atPath: store, toPath: copy)
-    let inspected = try ToolRunner.run("inspect", copy)
-    #expect(inspected.output.contains("\n  log              128.0 KiB at byte "), "\(inspected)")
-    let second = try ToolRunner.run("backup", store, part, "--incremental", whole, "--json")
-    #expect(second.status == 0, "\(second.errors)")
-    let (all, changed) = (first.json["pages"] as? Int ?? 0, second.json["pages"] as? Int ?? 0)
-    #expect(changed > 0 && 4 * changed < all, "\(changed) of \(all)")
-    let exported = try ToolRunner.run("export", part)
-    #expect(try exported.output == ToolRunner.run("export", store).output)
+      try BackupFixture.text(try Realm(configuration: restored))
+        == BackupFixture.text(realm.freeze()))
   }
 
   @Test func `a backup is read like a store, and never written`() throws {
     var random = SeededGenerator(seed: 3)
     let original = try DocumentModels.realm(&random, count: 10)
-    let configuration = try configuration("file", "people")
+    let configuration = try fixture.configuration("file", "people")
     try original.writeCopy(configuration: configuration)
     let path = folder.file("people.backup")
     try Realm(configuration: configuration).backup(to: URL(fileURLWithPath: path))
@@ -248,13 +113,13 @@ import Testing
 
   /// A backup of a small database, and what it holds.
   private func smallBackup() throws -> (path: String, content: String) {
-    let realm = try Realm(configuration: try configuration("file", "small"))
+    let realm = try Realm(configuration: try fixture.configuration("file", "small"))
     try realm.write {
       for number in 0..<40 { realm.add(DocPlain(value: ["number": number])) }
     }
     let path = folder.file("small.backup")
     try realm.backup(to: URL(fileURLWithPath: path))
-    return (path, try Self.text(realm.freeze()))
+    return (path, try BackupFixture.text(realm.freeze()))
   }
 
   @Test func `a damaged byte of a backup is told, or changes nothing`() throws {
@@ -267,10 +132,11 @@ import Testing
       changed[place] ^= 0x10
       try Data(changed).write(to: URL(fileURLWithPath: damaged))
       do {
-        var restored = try configuration("file", "restored \(place)")
+        var restored = try fixture.configuration("file", "restored \(place)")
         try Realm.restore(from: URL(fileURLWithPath: damaged), to: restored)
         restored.readOnly = true
-        #expect(try Self.text(try Realm(configuration: restored)) == content, "byte \(place)")
+        #expect(
+          try BackupFixture.text(try Realm(configuration: restored)) == content, "byte \(place)")
       } catch {
         told += 1
         #expect(!FileManager.default.fileExists(atPath: folder.file("restored \(place)")))
@@ -281,7 +147,7 @@ import Testing
       try Data(bytes[..<count]).write(to: URL(fileURLWithPath: damaged))
       #expect(throws: Realm.Error.self) {
         try Realm.restore(
-          from: URL(fileURLWithPath: damaged), to: try configuration("file", "cut"))
+          from: URL(fileURLWithPath: damaged), to: try fixture.configuration("file", "cut"))
       }
     }
   }
@@ -294,7 +160,7 @@ import Testing
       do { try body() } catch { return (error as? Realm.Error)?.localizedDescription ?? "\(error)" }
       return "nothing"
     }
-    let realm = try Realm(configuration: try configuration("file", "small"))
+    let realm = try Realm(configuration: try fixture.configuration("file", "small"))
     let (first, other) = (URL(fileURLWithPath: path), folder.url("other.backup"))
     #expect(message { try realm.backup(to: first) }.contains("File exists"))
     #expect(message { try realm.backup(to: folder.url("none/x.backup")) }.contains("folder"))
@@ -303,7 +169,7 @@ import Testing
     #expect(
       message { try realm.backup(to: folder.url("sub/x.backup"), after: first) }
         .contains("lies in the folder of the one on which it builds"))
-    let stranger = try Realm(configuration: try configuration("file", "stranger"))
+    let stranger = try Realm(configuration: try fixture.configuration("file", "stranger"))
     #expect(
       message { try stranger.backup(to: other, after: first) }.contains("it is no backup of"))
     #expect(
@@ -312,7 +178,7 @@ import Testing
     try realm.backup(to: other, after: first)
     let third = folder.url("third.backup")
     try FileManager.default.moveItem(at: first, to: third)
-    let target = try configuration("file", "restored")
+    let target = try fixture.configuration("file", "restored")
     #expect(message { try Realm.restore(from: other, to: target) }.contains("small.backup"))
     try stranger.backup(to: first)
     #expect(
@@ -325,7 +191,7 @@ import Testing
   }
 
   @Test func `a signal in the middle of a backup or a compaction leaves what was there`() throws {
-    let configuration = try configuration("file", "large")
+    let configuration = try fixture.configuration("file", "large")
     try autoreleasepool {
       let realm = try Realm(configuration: configuration)
       try realm.write {
@@ -391,7 +257,7 @@ import Testing
     @Test func `what is restored with a new key is encrypted`() throws {
       let (path, content) = try smallBackup()
       let (key, restored) = (folder.file("key"), folder.file("restored"))
-      try Self.key.write(to: URL(fileURLWithPath: key))
+      try BackupFixture.key.write(to: URL(fileURLWithPath: key))
       let outcome = try ToolRunner.run(
         "restore", path, restored, "--new-key-file", key, "--json")
       #expect(outcome.status == 0, "\(outcome.errors)")
