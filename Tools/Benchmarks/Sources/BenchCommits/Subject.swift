@@ -18,6 +18,8 @@ enum Subject: String, CaseIterable, ExpressibleByArgument {
   case engineUpdate = "engine-update"
   case engineAppendDurable = "engine-append-durable"
   case engineUpdateDurable = "engine-update-durable"
+  case engineLimitedDurable = "engine-update-limited-durable"
+  case engineManyDurable = "engine-append-1000-durable"
   case engineUpdateInMemory = "engine-update-memory"
   case realmUpdate = "realm-update"
   case realmUpdateDurable = "realm-update-durable"
@@ -31,6 +33,8 @@ enum Subject: String, CaseIterable, ExpressibleByArgument {
     case .engineAppendDurable: try append(file, rows, .full)
     case .engineUpdate: try update(try FileStore(path: file), rows, .relaxed)
     case .engineUpdateDurable: try update(try FileStore(path: file), rows, .full)
+    case .engineLimitedDurable: try update(try Self.limited(file), rows, .full)
+    case .engineManyDurable: try append(file, rows, .full, count: 1_000)
     case .engineUpdateInMemory: try update(MemoryStore(), rows, .relaxed)
     case .realmUpdate: try change(file, rows, .file, .relaxed)
     case .realmUpdateDurable: try change(file, rows, .file, .full)
@@ -73,14 +77,21 @@ enum Subject: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
+  /// A file that may not become larger than a gigabyte.
+  private static func limited(_ file: String) throws -> FileStore {
+    var options = FileStoreOptions()
+    options.maximumByteCount = 1 << 30
+    return try FileStore(path: file, options: options)
+  }
+
   private func append(
-    _ file: String, _ rows: Int, _ durability: Durability
+    _ file: String, _ rows: Int, _ durability: Durability, count: Int = 1
   ) throws -> (Int) throws -> Void {
     let database = try fill(try FileStore(path: file), rows)
     return { number in
       let transaction = try database.beginWrite(expecting: durability)
       guard let editor = try transaction.editTable(Self.table) else { return }
-      try insert(Int64(rows + number), editor)
+      for row in 0..<count { try insert(Int64(rows + number * count + row), editor) }
       _ = try transaction.commit(durability: durability)
     }
   }
