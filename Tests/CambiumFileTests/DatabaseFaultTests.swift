@@ -17,7 +17,7 @@ struct DatabaseFaultTests {
     case sync
   }
 
-  /// It grows, checkpoints the free map, chains heads, shares syncs, moves pages from the end of the file, and
+  /// It grows, checkpoints the free map, shares syncs, moves pages from the end of the file, and
   /// cuts that off.
   private static let work: [Deed] = [
     .change(.full), .fill, .change(.relaxed), .sync, .thinOut(.full), .thinOut(.full),

@@ -55,7 +55,7 @@ struct ProcessTests {
     try examine([.relaxed])
   }
 
-  /// With heads in a chain, and with versions that are nowhere but in the lock file.
+  /// With versions of the file, and with some that are nowhere but in the lock file.
   @Test(arguments: [Durability.full, .relaxed])
   func `a file that a killed process left can be compacted`(durability: Durability) async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) {

@@ -153,31 +153,32 @@ struct RelocationTests {
       }
       ended.signal()
     }.start()
-    func commit(_ number: Int) throws {
+    func commit(_ number: Int, _ durability: Durability) throws {
       let transaction = try database.beginWrite()
       try transaction.setValue("counter", Array("\(number)".utf8))
-      _ = try transaction.commit(durability: number % 4 == 0 ? .full : .relaxed)
+      _ = try transaction.commit(durability: durability)
     }
-    for number in 0..<400 { try commit(number) }
+    for number in 0..<400 { try commit(number, number % 4 == 0 ? .full : .relaxed) }
     reading.withLock { $0.isDone = true }
     ended.wait()
     #expect(reading.withLock { $0.failures } == [])
-    // What the reader saw last is moved after its end; how far it got before depends on its speed.
-    let aim = min(full / 2, try database.verify().reachableByteCount * 2)
+    // What is free may be a megabyte, and a quarter of one and a sixteenth that commits need to find room: less is not
+    // worth moving. The log has 128 KiB, and 512 KiB behind the end are kept for what lies in memory and for deletions.
+    func limit(_ reachable: Int) -> Int { reachable * 3 / 2 + (1280 + 128 + 512) << 10 }
+    // What the reader saw last is moved after its end; how far it got before depends on its speed. Beside what waits
+    // for a sync no pages are moved in a small file.
+    let aim = limit(try database.verify().reachableByteCount)
+    #expect(aim < full * 2 / 3)
     var number = 400
     while try byteCount() >= aim, number < 2_000 {
-      for _ in 0..<50 { try commit(number) }
+      for _ in 0..<50 { try commit(number, .full) }
       number += 50
     }
     try database.sync()
     let report = try database.verify()
     #expect(report.findings == [])
     try expect(content, in: database.snapshot())
-    // A third is free, and some more in blocks that are not full.
-    // The log has 128 KiB, and 256 KiB behind the end are kept for what lies in memory.
-    let kept = 384 << 10
-    #expect(try byteCount() < report.reachableByteCount * 2 + kept)
-    #expect(try byteCount() < full / 2)
+    #expect(try byteCount() < limit(report.reachableByteCount))
     try database.close()
   }
 

@@ -44,9 +44,9 @@ struct WriteBehindWhiteBoxTests {
       try behind.finish()
       var bytes = behind.takeSpare()
       #expect(bytes.isEmpty)
-      // Only what lies behind the first 128 bytes is to be written.
-      bytes += [UInt8](repeating: 0xff, count: 128) + [UInt8](repeating: UInt8(chunk), count: 640)
-      behind.hand(bytes, from: 128, count: 640, at: chunk * 640) { bytes, offset in
+      // Only what lies before the last 128 bytes is to be written.
+      bytes += [UInt8](repeating: UInt8(chunk), count: 640) + [UInt8](repeating: 0xff, count: 128)
+      behind.hand(bytes, count: 640, at: chunk * 640) { bytes, offset in
         file.write(bytes, at: offset)
       }
       let page = try #require(behind.page(reference(at: chunk * 640 + 64, byteCount: 128)))
@@ -75,7 +75,7 @@ struct WriteBehindWhiteBoxTests {
     var addresses: Set<UInt> = [address(bytes)]
     for _ in 0..<50 {
       bytes += [UInt8](repeating: 1, count: 1 << 20)
-      behind.hand(consume bytes, from: 0, count: 1 << 20, at: 0) { _, _ in }
+      behind.hand(consume bytes, count: 1 << 20, at: 0) { _, _ in }
       try behind.finish()
       bytes = behind.takeSpare()
       // Where this thread was kept from going on for long, the memory has been let go.
@@ -87,7 +87,7 @@ struct WriteBehindWhiteBoxTests {
 
   @Test func `a failure is told until the write is given up`() throws {
     let behind = WriteBehind(BackgroundLane())
-    behind.hand([1, 2, 3], from: 0, count: 3, at: 0) { _, _ throws(StoreError) in throw Self.full }
+    behind.hand([1, 2, 3], count: 3, at: 0) { _, _ throws(StoreError) in throw Self.full }
     #expect(throws: Self.full) { try behind.finish() }
     #expect(throws: Self.full) { try behind.finish() }
     behind.drop()
@@ -97,7 +97,7 @@ struct WriteBehindWhiteBoxTests {
   @Test func `what was dropped is not written later`() throws {
     for _ in 0..<200 {
       let (behind, count) = (WriteBehind(BackgroundLane()), Count())
-      behind.hand([1, 2, 3], from: 0, count: 3, at: 0) { _, _ in count.add() }
+      behind.hand([1, 2, 3], count: 3, at: 0) { _, _ in count.add() }
       behind.drop()
       let before = count.value
       #expect(before <= 1)

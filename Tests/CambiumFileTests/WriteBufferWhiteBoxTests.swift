@@ -33,7 +33,6 @@ struct WriteBufferWhiteBoxTests {
     let (buffer, behind, file) = (way.buffer, way.behind, way.file)
     var pages: [(reference: PageReference, bytes: [UInt8])] = []
     var end = 4096 * (1 + number(4)) + 64 * number(64)
-    if number(2) == 0 { buffer.begin(withBlockAt: 0) }
     while end < 200_000 {
       let unitCount = [1, 3, 40, 64, 124, 200][number(6)]
       if number(12) == 0 { end = (end + 4095) / 4096 * 4096 }
@@ -54,14 +53,15 @@ struct WriteBufferWhiteBoxTests {
         }
       case 1 where number(4) == 0:
         try behind.finish()
-        try buffer.flush(endsRun: false, endsCommit: false) { file.write($0, at: $1) }
+        try buffer.flush(endsRun: false) { file.write($0, at: $1) }
       case 2:
         // A page that is written again.
         let place = max(0, pages.count - 1 - number(3))
         var again = pages[place].bytes
         again[again.count - 1] ^= 0xff
         let offset = pages[place].reference.byteOffset
-        if again.withUnsafeBytes({ buffer.replace($0, at: offset) }) {
+        let isHere = buffer.page(pages[place].reference) != nil
+        if isHere, again.withUnsafeBytes({ buffer.append($0, at: offset) }) {
           pages[place].bytes = again
         }
       default: break
@@ -69,7 +69,7 @@ struct WriteBufferWhiteBoxTests {
       for page in pages.suffix(5) { expect(page.bytes, at: page.reference, on: way) }
     }
     try behind.finish()
-    try buffer.flush(endsRun: true, endsCommit: true) { file.write($0, at: $1) }
+    try buffer.flush(endsRun: true) { file.write($0, at: $1) }
     for page in pages { expect(page.bytes, at: page.reference, on: way) }
   }
 

@@ -90,21 +90,9 @@ struct SpaceTests {
     let version = model.newest + 1
     let largest = Int.random(in: 0..<8, using: &generator) == 0 ? 200_000 : 9_000
     if Bool.random(using: &generator) { try space.reserve(byteCount: 3 * largest / 2) { _ in } }
-    let place = Int.random(in: 0...space.blocks.blockCount, using: &generator)
-    var inFront: Extent?
-    if Bool.random(using: &generator), space.reserve(byteCount: largest, behindFrontAt: place) {
-      inFront = space.allocateInFront(unitCount: 8)
-      #expect(inFront?.address == UInt64(place * BlockMap.unitsPerBlock))
-    }
     for _ in 0..<Int.random(in: 0..<5, using: &generator) {
       let byteCount = Int.random(in: 1...largest, using: &generator)
-      let extent: Extent
-      if let front = inFront {
-        extent = front
-        inFront = nil
-      } else {
-        extent = try space.allocate(byteCount: byteCount) { _ in }
-      }
+      let extent = try space.allocate(byteCount: byteCount) { _ in }
       // Nothing that is still seen may lie in the blocks given out.
       for entry in model.entries where model.isSeen(entry) {
         #expect(
@@ -122,10 +110,7 @@ struct SpaceTests {
         space.takeBack(extent)
       }
     }
-    if let inFront { space.takeBack(inFront) }
     if Int.random(in: 0..<4, using: &generator) == 0 { return space.rollBack(log) }
-    let next = space.placeOfNextRun()
-    #expect(next.map { space.blocks.heldUnits(ofBlock: $0) == 0 } ?? true)
     var freed: [VersionLedger.Dead] = []
     for index in model.entries.indices
     where model.entries[index].freed == nil && Int.random(in: 0..<3, using: &generator) == 0 {
@@ -159,33 +144,6 @@ struct SpaceTests {
     }
     let run = try blocks.findRun(minimum: 6, wanted: 6)
     #expect(run == (border - 3)..<(border + 3))
-  }
-
-  @Test func `of the block of a head that is given back nothing more is given out`() throws {
-    var space = Space(firstBlock: 1)
-    space.ledger.hold(0, .store)
-    let isReserved = space.reserve(byteCount: 8192, behindFrontAt: 1)
-    let head = space.allocateInFront(unitCount: 8)
-    #expect(isReserved)
-    try space.takeBack(#require(head))
-    space.leaveFront()
-    let other = space.allocateInFront(unitCount: 8)
-    #expect(other == nil)
-  }
-
-  @Test(arguments: [false, true])
-  func `a run in front makes the store longer unless holes are to be filled`(
-    fillsHoles: Bool
-  ) throws {
-    var blocks = BlockMap(firstBlock: 1)
-    blocks.extend(toBlockCount: 10)
-    var space = Space(blocks)
-    space.blocks.fillsHoles = fillsHoles
-    let isReserved = space.reserve(byteCount: 12_000, behindFrontAt: 9)
-    let (blockCount, head) = (space.blocks.blockCount, space.allocateInFront(unitCount: 8))
-    #expect(isReserved)
-    #expect(blockCount == (fillsHoles ? 10 : 13))
-    #expect(head?.address == UInt64(9 * BlockMap.unitsPerBlock))
   }
 
   @Test func `a slow reader holds only what it can reach`() throws {

@@ -160,39 +160,69 @@ import Testing
     let folder = try #require(Self.disk) + "/deleting-\(durability)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let database = try Database(store: FileStore(path: folder + "/store"))
+    let notes = try Notes(path: folder + "/store", durability)
+    for _ in 0..<200 { try notes.add() }
+    // Somebody else takes all the rest.
+    try Ballast(folder: folder).fill()
+    try notes.fill()
+    let full = notes.keys.count
+    for _ in 0..<full / 2 { try notes.remove(notes.keys[0]) }
+    for _ in 0..<full / 4 { try notes.add() }
+    try notes.close(count: full - full / 2 + full / 4)
+  }
+}
+
+/// A table in a file on a full disk, changed by a row in each transaction.
+private final class Notes {
+  private let database: Database
+  private let path: String
+  private let durability: Durability
+  private var generator = SeededGenerator(seed: 9)
+  private var nextKey: Int64 = 0
+  /// The keys of the rows, in the order in which they came.
+  private(set) var keys: [Int64] = []
+
+  init(path: String, _ durability: Durability) throws {
+    (self.path, self.durability) = (path, durability)
+    database = try Database(store: FileStore(path: path))
     let creation = try database.beginWrite()
     _ = try creation.createTable(
       "Note", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
     _ = try creation.commit()
-    var generator = SeededGenerator(seed: 9)
-    var keys = 0
-    func change(_ body: (TableEditor) throws -> Void) throws {
-      let transaction = try database.beginWrite(expecting: durability)
-      guard let table = try transaction.editTable("Note") else { return }
-      try body(table)
-      _ = try transaction.commit(durability: durability)
-    }
-    func add() throws {
-      let bytes = generator.bytes(count: 700)
-      try change { table in
-        try bytes.withUnsafeBytes {
-          _ = try table.insert(key: Int64(keys), values: [(column: 1, value: .bytes($0))])
-        }
+  }
+
+  private func change(_ body: (TableEditor) throws -> Void) throws {
+    let transaction = try database.beginWrite(expecting: durability)
+    guard let table = try transaction.editTable("Note") else { return }
+    try body(table)
+    _ = try transaction.commit(durability: durability)
+  }
+
+  func add() throws {
+    let bytes = generator.bytes(count: 700)
+    try change { table in
+      try bytes.withUnsafeBytes {
+        _ = try table.insert(key: nextKey, values: [(column: 1, value: .bytes($0))])
       }
-      keys += 1
     }
-    for _ in 0..<200 { try add() }
-    // Somebody else takes all the rest.
-    try Ballast(folder: folder).fill()
-    #expect(throws: StoreError.mediumFull(path: folder + "/store")) {
-      while keys < 5_000 { try add() }
-    }
-    let full = keys
-    for key in 0..<full / 2 { try change { table in try table.remove(key: Int64(key)) } }
-    for _ in 0..<full / 4 { try add() }
-    let snapshot = try database.snapshot()
-    #expect(try snapshot.table("Note")?.count == full - full / 2 + full / 4)
+    keys.append(nextKey)
+    nextKey += 1
+  }
+
+  /// Adds rows until there is no room.
+  func fill() throws {
+    let end = nextKey + 10_000
+    #expect(throws: StoreError.mediumFull(path: path)) { while nextKey < end { try add() } }
+  }
+
+  func remove(_ key: Int64) throws {
+    try change { table in _ = try table.remove(key: key) }
+    keys.removeAll { $0 == key }
+  }
+
+  func close(count: Int) throws {
+    #expect(keys.count == count)
+    #expect(try database.snapshot().table("Note")?.count == count)
     #expect(try database.verify().findings == [])
     try database.close()
   }

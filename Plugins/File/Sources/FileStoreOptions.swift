@@ -65,8 +65,6 @@ public struct FileStoreOptions: Sendable {
   /// After so many changed leaves of the free map, 8 GiB of a bulk load, it is brought up to date however few the
   /// records are: who opens the file next would have to read and keep as many.
   package var checkpointAfterLeafCount = 4096
-  /// How many heads are chained to one in a slot at most.
-  package var chainLimit: UInt64 = 16
   /// A commit of more bytes is synced in two steps.
   package var largestSingleSyncByteCount = 4 << 20
   /// A mapping is never smaller, so that most files are mapped once.

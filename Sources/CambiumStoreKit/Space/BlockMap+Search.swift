@@ -24,6 +24,9 @@ extension BlockMap {
   private mutating func findRun(
     minimum: Int, wanted: Int, below ceiling: Int
   ) throws(StoreError) -> Range<Int>? {
+    if fillsHoles, wanted == 1, let block = try findLoneBlock(below: ceiling) {
+      return block..<block + 1
+    }
     if let run = try search(wanted, below: ceiling) { return run }
     // Bulk work takes smaller holes too, so that they do not stay for ever; but not crumbs, which
     // would cost it a write each. Crumbs serve when much of the store consists of them.
@@ -36,6 +39,23 @@ extension BlockMap {
     return least < wanted ? try search(least, below: ceiling) : nil
   }
 
+  /// The next free block between two that are in use: where longer runs are few, they stay for longer pages.
+  ///
+  /// Nil where none is found soon.
+  private mutating func findLoneBlock(below ceiling: Int) throws(StoreError) -> Int? {
+    var first = allocationFloor
+    for _ in 0..<Self.lookedAtRunCount {
+      guard let run = try search(1, from: first, to: ceiling) else { return nil }
+      let leaf = try loadedLeaf(FreeMapLeaf.number(ofBlock: run.lowerBound))
+      let index = FreeMapLeaf.index(of: run.lowerBound)
+      let count = leaf.freeCount(from: index, atMost: Self.smallRunBlockCount)
+      if count == 1 { return run.lowerBound }
+      first = run.lowerBound + count
+    }
+    return nil
+  }
+
+  private static var lookedAtRunCount: Int { 64 }
   /// Runs up to this length are looked for block by block.
   private static var smallRunBlockCount: Int { 8 }
 
@@ -56,21 +76,6 @@ extension BlockMap {
       if free < min(wanted, index) { break }
     }
     return start..<(start + count)
-  }
-
-  /// Whether `run` may be given out as it is; blocks behind the end are free.
-  package mutating func isFree(_ run: Range<Int>) throws(StoreError) -> Bool {
-    guard run.lowerBound >= allocationFloor, run.lowerBound <= blockCount else { return false }
-    var block = run.lowerBound
-    let end = min(run.upperBound, blockCount)
-    while block < end {
-      let leaf = try loadedLeaf(FreeMapLeaf.number(ofBlock: block))
-      let index = FreeMapLeaf.index(of: block)
-      let wanted = min(end - block, FreeMapLeaf.blockCount - index)
-      guard leaf.freeCount(from: index, atMost: wanted) == wanted else { return false }
-      block += wanted
-    }
-    return true
   }
 
   /// The next search starts here.

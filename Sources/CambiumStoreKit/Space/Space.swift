@@ -14,10 +14,6 @@ public struct Space: ~Copyable, Sendable {
   /// Where the running write allocates next, in units; the run's end.
   private var next: UInt64 = 0
   private var runEnd: UInt64 = 0
-  /// The room kept at the start of the running write's first run, in units.
-  private var front: Range<UInt64> = 0..<0
-  /// Whether that run has such a block.
-  private var hasFront: Bool { front.upperBound > 0 }
   /// What the running write still expects to allocate, and how much it has taken so far.
   private var reservedByteCount = 0
   private var takenByteCount = 0
@@ -62,10 +58,6 @@ public struct Space: ~Copyable, Sendable {
   private static let smallestRunByteCount = 16 << 10
   /// How much larger than a gap the page behind it is.
   private static let pageUnitsPerGapUnit: UInt64 = 8
-  /// Runs with a block in front are for small commits.
-  private static let largestFrontRunBlockCount = 16
-  /// What small pages leave for what comes last, the commit's record.
-  private static let spareFrontUnitCount: UInt64 = 16
   /// The shortest run taken for a reservation while much is free in small holes.
   private static let smallestPieceByteCount = 4 << 10
 
@@ -78,73 +70,6 @@ public struct Space: ~Copyable, Sendable {
     }
   }
 
-  /// Says what is allocated next, as ``reserve(byteCount:grow:)`` does, and takes `block` for
-  /// ``allocateInFront(unitCount:spare:)`` and for small pages; the first run begins behind it if
-  /// there is room.
-  ///
-  /// False, and nothing is changed, when the block is not free, a run has been begun already, or so
-  /// much is expected that it had better fill holes, or the store would have to grow to more than `limit`
-  /// blocks, or at all where holes are to be filled.
-  package mutating func reserve(
-    byteCount: Int, behindFrontAt block: Int, endingBefore limit: Int = .max
-  ) -> Bool {
-    var run = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
-    guard runEnd == 0, run.count <= Self.largestFrontRunBlockCount else { return false }
-    let end = max(blocks.fillsHoles ? 0 : limit, blocks.blockCount)
-    let alone = block..<(block + 1)
-    if run.upperBound > end { run = alone }
-    guard run.upperBound <= end else { return false }
-    do throws(StoreError) {
-      if try !blocks.isFree(run) { run = alone }
-      guard try blocks.isFree(run) else { return false }
-      blocks.extend(toBlockCount: run.upperBound)
-      try blocks.load(blocks: run)
-    } catch {
-      // Whoever needs the room in question is told why it cannot be looked at.
-      return false
-    }
-    let unitsPerBlock = BlockMap.unitsPerBlock
-    let frontEnd = UInt64((block + 1) * unitsPerBlock)
-    front = UInt64(block * unitsPerBlock)..<frontEnd
-    if run.count > 1 {
-      next = frontEnd
-      runEnd = UInt64(run.upperBound * unitsPerBlock)
-    }
-    reservedByteCount = byteCount
-    takenByteCount += run.count * BlockMap.blockByteCount
-    return true
-  }
-
-  /// Gives out room in the block at the start of the run; nil when less than `spare` units would
-  /// remain.
-  package mutating func allocateInFront(unitCount: UInt64, spare: UInt64 = 0) -> Extent? {
-    guard UInt64(front.count) >= unitCount + spare else { return nil }
-    let extent = Extent(address: front.lowerBound, unitCount: unitCount)
-    front = extent.end..<front.upperBound
-    blocks.hold(extent)
-    return extent
-  }
-
-  /// Gives out no more of the block in front, which others may take if nothing of it is given out any more.
-  package mutating func leaveFront() { front = 0..<0 }
-
-  /// The block at which a run that is a little longer than that of the running write, with a block
-  /// in front, would be taken next; any free block when only shorter runs are free and holes are to
-  /// be filled.
-  package mutating func placeOfNextRun() -> Int? {
-    guard runEnd > 0 || hasFront else { return nil }
-    let taken = takenByteCount / BlockMap.blockByteCount + (hasFront ? 0 : 1)
-    let count = min(taken + 1, Self.largestFrontRunBlockCount)
-    if runEnd > 0 { blocks.moveCursor(to: nextBlock) }
-    do throws(StoreError) {
-      if let run = try blocks.findRun(minimum: count, wanted: count) { return run.lowerBound }
-      if blocks.isSparse { return try blocks.findRun(minimum: 1, wanted: 1)?.lowerBound }
-      return try blocks.tailRun(count: count).lowerBound
-    } catch {
-      return nil
-    }
-  }
-
   /// The first block of which the current run has used nothing.
   private var nextBlock: Int {
     Int((next + UInt64(BlockMap.unitsPerBlock) - 1) / UInt64(BlockMap.unitsPerBlock))
@@ -153,10 +78,6 @@ public struct Space: ~Copyable, Sendable {
   /// Gives out room for `byteCount` bytes, in the current run if it suffices.
   public mutating func allocate(byteCount: Int, grow: Grow) throws(StoreError) -> Extent {
     let unitCount = Extent.unitCount(forByteCount: byteCount)
-    if let extent = allocateInFront(unitCount: unitCount, spare: Self.spareFrontUnitCount) {
-      reservedByteCount -= extent.byteCount
-      return extent
-    }
     if runEnd - next < unitCount { try takeRun(minimumByteCount: byteCount, grow: grow) }
     skipGap(before: unitCount)
     let extent = Extent(address: next, unitCount: unitCount)
@@ -186,7 +107,8 @@ public struct Space: ~Copyable, Sendable {
     let least = reservedByteCount > 0 ? 0 : Self.smallestRunByteCount
     let wantedByteCount = min(max(expected, least), Self.largestRunByteCount)
     let minimum = max(1, Self.blockCount(minimumByteCount))
-    let wanted = max(minimum, Self.blockCount(wantedByteCount))
+    // Where holes are to be filled, each page takes one that is no longer than itself.
+    let wanted = blocks.fillsHoles ? minimum : max(minimum, Self.blockCount(wantedByteCount))
     endRun()
     let run: Range<Int>
     if let found = try blocks.findRun(minimum: minimum, wanted: wanted) {
@@ -216,6 +138,12 @@ public struct Space: ~Copyable, Sendable {
     return run
   }
 
+  /// Whether `count` blocks in a row are free, or would be if the store had `end` blocks.
+  package mutating func hasRun(of count: Int, endingBefore end: Int) throws(StoreError) -> Bool {
+    if try blocks.findRun(minimum: count, wanted: count) != nil { return true }
+    return try blocks.tailRun(count: count).upperBound <= end
+  }
+
   private static func blockCount(_ byteCount: Int) -> Int {
     (byteCount + BlockMap.blockByteCount - 1) / BlockMap.blockByteCount
   }
@@ -235,7 +163,6 @@ public struct Space: ~Copyable, Sendable {
   /// Ends the running write's claims on what comes next.
   private mutating func endWrite() {
     endRun()
-    front = 0..<0
     reservedByteCount = 0
     takenByteCount = 0
     blocks.trimTail()

@@ -3,7 +3,7 @@
 /// What runs have done, so that nobody believes in what they have left out.
 struct CrashDeeds {
   enum Kind: CaseIterable {
-    case chainedHead, slotHead, settledHead
+    case slotHead, settledHead
     case growth, bulkWrite, truncation, checkpoint, commitDuringSync, sharedSync, failedOperation
     case relocatingWrite, movedPage, commitInMemory, batchInLog
   }
@@ -49,17 +49,11 @@ struct CrashDeeds {
   private mutating func note(_ bytes: [UInt8], at offset: Int, _ identity: IdentitySector) {
     if bytes.starts(with: FileLayout.Batch.magicBytes) { self[.batchInLog] += 1 }
     let sector = Array(bytes.prefix(FileLayout.sectorByteCount))
-    guard offset >= FileLayout.blockByteCount,
+    guard FileLayout.headOffsets.contains(offset),
       let head = HeadSector(
         stored: sector, identity: identity, at: HeadSector.place(atByte: offset))
     else { return }
-    if !FileLayout.headOffsets.contains(offset) {
-      self[.chainedHead] += 1
-    } else if head.isSettled {
-      self[.settledHead] += 1
-    } else {
-      self[.slotHead] += 1
-    }
+    self[head.isSettled ? .settledHead : .slotHead] += 1
     if !head.freeMap.isNone, head.freeMap.born == head.head.version { self[.checkpoint] += 1 }
   }
 

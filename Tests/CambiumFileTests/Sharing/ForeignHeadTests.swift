@@ -17,7 +17,7 @@ struct ForeignHeadTests {
 
   /// What the one that dies was about to do.
   enum Death: CaseIterable {
-    case settling, smallCommit, largeCommit, chainedCommit
+    case settling, smallCommit, largeCommit
   }
 
   private func open() throws(StoreError) -> FileStore {
@@ -33,21 +33,14 @@ struct ForeignHeadTests {
     switch death {
     case .settling:
       try writeHead(store) { $0.isSettled = true }
-    case .smallCommit, .largeCommit, .chainedCommit:
+    case .smallCommit, .largeCommit:
       var generator = SeededGenerator(seed: 99)
       let writer = try #require(try store.beginWrite() as? FileWriter)
       let (root, _) = try FakeTree.change(writer, store, changeCount: 40, generator: &generator)
-      #expect(death != .chainedCommit || writer.headPlace != nil)
-      if death != .chainedCommit { writer.leaveHeadPlace() }
-      _ = try? writer.stage(root, [], isFollowed: true) {
-        outcome throws(StoreError) in
-        if death == .chainedCommit {
-          try writeChainedHead(outcome.head, writer, store)
-        } else {
-          try writer.flush()
-          try writeHead(store, outcome.head, holdsWriterLock: true) {
-            $0.isSettled = death == .largeCommit
-          }
+      _ = try? writer.stage(root, []) { outcome throws(StoreError) in
+        try writer.flush()
+        try writeHead(store, outcome.head, holdsWriterLock: true) {
+          $0.isSettled = death == .largeCommit
         }
         // Not what a dead process does, but nothing of it is stored.
         throw .closed(path: path)
@@ -65,28 +58,9 @@ struct ForeignHeadTests {
       var head = head ?? newest
       head.sequence = mark.sequence + 1
       head.durable = mark.version
-      head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
       change(&head)
       if head.isSettled { head.durable = head.head.version }
       try store.writeSlot(1 - mark.slot, head, holdsWriterLock: holdsWriterLock)
-      try store.syncDevice()
-    }
-  }
-
-  private func writeChainedHead(
-    _ head: HeadSector, _ writer: FileWriter, _ store: FileStore
-  ) throws(StoreError) {
-    guard let place = writer.headPlace else { throw .closed(path: path) }
-    var head = head
-    head.sequence = place.mark.sequence
-    head.durable = place.mark.version
-    head.link = place.mark.link
-    let offset = place.extent.byteOffset
-    let stored = head.stored(in: store.sector, at: HeadSector.place(atByte: offset))
-    #expect(stored.withUnsafeBytes { store.buffer.replace($0, at: offset) })
-    try store.withSlots { () throws(StoreError) in
-      store.announceHead(holdsWriterLock: true)
-      try writer.flush()
       try store.syncDevice()
     }
   }
@@ -111,7 +85,6 @@ struct ForeignHeadTests {
     death: Death, commitCount: Int
   ) throws {
     let (survivor, dying) = (try open(), try open())
-    // The next head may be chained.
     for seed in 0..<4 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
     try die(death, dying)
     for seed in 0..<commitCount {
@@ -154,36 +127,6 @@ struct ForeignHeadTests {
     #expect(recovery.newest.head.version == version)
     let pin = try survivor.pin()
     #expect(try FakeTree.read(recovery.newest.head.root, pin, survivor).content == content)
-  }
-
-  @Test func `a head that was chained by who died is dead for good`() throws {
-    let (survivor, dying) = (try open(), try open())
-    for seed in 0..<3 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
-    let durable = try survivor.commitChanges(40, seed: 3)
-    try survivor.withSlots { () throws(StoreError) in
-      for _ in 0..<2 { try survivor.settle(survivor.state.withLock { $0.newest }) }
-    }
-    try die(.chainedCommit, dying)
-    try survivor.beginWrite().abort()
-
-    // Both slots hold the durable version, and only one is followed by that head.
-    try FileManager.default.copyItem(atPath: path, toPath: folder.file("b"))
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    var options = FileStoreOptions()
-    options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
-    let next = try FileStore(path: folder.file("b"), options: options)
-    #expect(next.memory.condition == .opened)
-    try next.commitChanges(40, seed: 9)
-    // Of the next commit nothing reaches the medium but its head.
-    let after = try Data(contentsOf: URL(fileURLWithPath: folder.file("b")))
-    for offset in FileLayout.headOffsets {
-      let sector = offset..<offset + FileLayout.sectorByteCount
-      bytes.replaceSubrange(sector, with: after[sector])
-    }
-    try bytes.write(to: URL(fileURLWithPath: folder.file("c")))
-    let found = try FileStore(path: folder.file("c"), options: FileStoreOptions())
-    #expect(try found.newestHead().version == durable.version)
-    try expectWhole(found, durable.content)
   }
 
   @Test func `what is mended leaves others alone who write a head and live`() throws {
@@ -259,9 +202,7 @@ struct ForeignHeadTests {
     let writer = try #require(try dying.beginWrite() as? FileWriter)
     let (root, content) = try FakeTree.change(
       writer, dying, changeCount: 40, generator: &generator)
-    writer.leaveHeadPlace()
-    _ = try? writer.stage(root, [], isFollowed: true) {
-      outcome throws(StoreError) in
+    _ = try? writer.stage(root, []) { outcome throws(StoreError) in
       try writer.flush()
       try writeHead(dying, outcome.head, holdsWriterLock: true) { _ in }
       // Killed before the mark was.

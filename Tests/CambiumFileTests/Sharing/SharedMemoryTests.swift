@@ -101,15 +101,14 @@ struct SharedMemoryTests {
     #expect(second.durableMark == nil)
     for sequence in 1...5 as ClosedRange<UInt64> {
       let mark = DurableMark(
-        version: sequence * 2, slot: Int(sequence % 2), sequence: sequence,
-        slotVersion: sequence, next: Int(sequence) * 7, link: .max - sequence)
+        version: sequence * 2, slot: Int(sequence % 2), sequence: sequence)
       first.publish(mark)
       #expect(second.durableMark == mark)
     }
   }
 
   @Test func `a mark that tells of unsynced data, as earlier versions had it, is none`() {
-    let mark = DurableMark(version: 4, slot: 1, sequence: 2, slotVersion: 4)
+    let mark = DurableMark(version: 4, slot: 1, sequence: 2)
     first.publish(mark)
     #expect(second.durableMark == mark)
     let place =
@@ -119,7 +118,7 @@ struct SharedMemoryTests {
     let changed = StoredBytes(byteCount: stored.count) { fields in
       fields.store(stored, at: 0)
       fields.store(UInt64(1 | 2), at: 24)
-      fields.store(fields.checksum(before: 56), at: 56)
+      fields.store(fields.checksum(before: 72), at: 72)
     }
     first.put(changed.bytes, at: place)
     #expect(second.durableMark == nil)

@@ -11,7 +11,7 @@
 /// commit has needed it.
 enum SharedLayout {
   static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x4c, 0x6f, 0x63, 0x6b, 0x0a]
-  static let version: UInt32 = 13
+  static let version: UInt32 = 14
 
   static let magic = 0
   static let layout = magic + 8

@@ -5,19 +5,10 @@ import Synchronization
 struct DurableMark: Hashable, Sendable {
   /// The last version known to be durable.
   var version: Version
-  /// The slot that holds its head, or the head from which a chain leads to it; the other one is
-  /// written next.
+  /// The slot that holds its head; the other one is written next.
   var slot: Int
   /// The newest sequence number of a slot.
   var sequence: UInt64
-  /// The version whose head the slot holds; those up to ``version`` are chained to it.
-  ///
-  /// Recovery looks at no record of versions up to this one.
-  var slotVersion: Version
-  /// The block at which the head of the next version may lie; zero when it goes into a slot.
-  var next = 0
-  /// The checksum of the durable version's head as it is stored, when ``next`` is not zero.
-  var link: UInt64 = 0
   /// What the file's log has; nil where that is nothing.
   var log: StoredLog.Tail?
 
@@ -26,11 +17,9 @@ struct DurableMark: Hashable, Sendable {
 }
 
 extension DurableMark {
-  /// After `head` was synced in `slot`, where its checksum is `link`.
-  init(inSlot slot: Int, _ head: HeadSector, link: UInt64) {
-    self.init(
-      version: head.head.version, slot: slot, sequence: head.sequence,
-      slotVersion: head.head.version, next: head.next, link: link)
+  /// After `head` was synced in `slot`.
+  init(inSlot slot: Int, _ head: HeadSector) {
+    self.init(version: head.head.version, slot: slot, sequence: head.sequence)
   }
 }
 
@@ -171,7 +160,7 @@ extension SharedMemory {
       let offset =
         SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount
       let bytes = StoredBytes(bytes(offset, SharedLayout.durableMarkByteCount))
-      guard bytes.load(96, as: UInt64.self) == bytes.checksum(before: 96),
+      guard bytes.load(72, as: UInt64.self) == bytes.checksum(before: 72),
         bytes.load(16, as: UInt64.self) == word
       else { continue }
       let slot = bytes.load(24, as: UInt64.self)
@@ -179,18 +168,15 @@ extension SharedMemory {
       guard slot <= 1 else { return nil }
       var mark = DurableMark(
         version: bytes.load(0, as: UInt64.self), slot: Int(slot),
-        sequence: bytes.load(8, as: UInt64.self), slotVersion: bytes.load(32, as: UInt64.self),
-        next: Int(truncatingIfNeeded: bytes.load(40, as: UInt64.self)),
-        link: bytes.load(48, as: UInt64.self))
+        sequence: bytes.load(8, as: UInt64.self))
       let tail = StoredLog.Tail(
-        base: bytes.load(56, as: UInt64.self), version: bytes.load(64, as: UInt64.self),
-        blockCount: Int(truncatingIfNeeded: bytes.load(72, as: UInt64.self)),
-        byteCount: Int(truncatingIfNeeded: bytes.load(80, as: UInt64.self)),
-        link: bytes.load(88, as: UInt64.self))
+        base: bytes.load(32, as: UInt64.self), version: bytes.load(40, as: UInt64.self),
+        blockCount: Int(truncatingIfNeeded: bytes.load(48, as: UInt64.self)),
+        byteCount: Int(truncatingIfNeeded: bytes.load(56, as: UInt64.self)),
+        link: bytes.load(64, as: UInt64.self))
       if tail.version > 0 { mark.log = tail }
       // As in a slot: a crafted number leaves no room to count on.
       guard mark.version < HeadSector.versionLimit, mark.sequence < HeadSector.countLimit,
-        mark.slotVersion <= mark.version, (0..<HeadSector.blockLimit).contains(mark.next),
         mark.log?.isPossible ?? true
       else { continue }
       return mark
@@ -231,15 +217,12 @@ extension SharedMemory {
       fields.store(mark.sequence, at: 8)
       fields.store(word, at: 16)
       fields.store(UInt64(mark.slot), at: 24)
-      fields.store(mark.slotVersion, at: 32)
-      fields.store(UInt64(mark.next), at: 40)
-      fields.store(mark.link, at: 48)
-      fields.store(mark.log?.base ?? 0, at: 56)
-      fields.store(mark.log?.version ?? 0, at: 64)
-      fields.store(UInt64(mark.log?.blockCount ?? 0), at: 72)
-      fields.store(UInt64(mark.log?.byteCount ?? 0), at: 80)
-      fields.store(mark.log?.link ?? 0, at: 88)
-      fields.store(fields.checksum(before: 96), at: 96)
+      fields.store(mark.log?.base ?? 0, at: 32)
+      fields.store(mark.log?.version ?? 0, at: 40)
+      fields.store(UInt64(mark.log?.blockCount ?? 0), at: 48)
+      fields.store(UInt64(mark.log?.byteCount ?? 0), at: 56)
+      fields.store(mark.log?.link ?? 0, at: 64)
+      fields.store(fields.checksum(before: 72), at: 72)
     }
     put(
       bytes.bytes,

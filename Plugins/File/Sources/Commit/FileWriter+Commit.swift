@@ -13,32 +13,14 @@ extension FileWriter {
   /// Makes the written pages the newest version; when this throws, the caller aborts.
   ///
   /// Each commit is staged (checkpoint of the free map, record, head), written, synced as far as it is to
-  /// be durable, and installed. What differs is where the head goes: a small durable commit chains it to the
-  /// durable head, among its pages, which takes one write and one sync; another durable one writes it into a
+  /// be durable, and installed. What differs is where the head goes: a durable commit writes it into a
   /// slot; that of a relaxed one is in shared memory alone, until a sync in the background.
   func commit(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     try store.ensureWritable()
     if durability != .full { expectsSync = false }
-    if durability == .full, let place = chainPlace() {
-      let pin = try store.withSlots { () throws(StoreError) -> Pin? in
-        guard try store.isDurable(place.mark) else { return nil }
-        return try stage(root, metadata, isFollowed: true) { staged throws(StoreError) in
-          let mark = try putHead(&staged.head, at: place)
-          try writeOut(withHeadAt: place)
-          try store.syncDevice()
-          return store.installDurable(staged, self, mark)
-        }
-      }
-      if let pin {
-        store.scheduleSettling()
-        return pin
-      }
-    }
-    leaveHeadPlace()
-    // Only a head that a sync covers begins a chain.
-    return try stage(root, metadata, isFollowed: durability == .full) { staged throws(StoreError) in
+    return try stage(root, metadata) { staged throws(StoreError) in
       try flush()
       try coverHighWaterMark(staged.head)
       switch durability {
@@ -61,10 +43,8 @@ extension FileWriter {
 
   /// Checkpoints the free map if it is time, writes the record, makes the head and moves the counts on; then
   /// lets `publish` see to the rest, and takes the counts back when that throws.
-  ///
-  /// `isFollowed` says whether the head names a place for the next one.
   func stage(
-    _ root: TreeRoot, _ metadata: [UInt8], isFollowed: Bool,
+    _ root: TreeRoot, _ metadata: [UInt8],
     _ publish: (inout Staged) throws(StoreError) -> Pin
   ) throws(StoreError) -> Pin {
     let freeMap = try checkpointFreeMap()
@@ -78,8 +58,6 @@ extension FileWriter {
     head.record = record.parts[0]
     if let freeMap { head.freeMap = freeMap.directory.page }
     head.blockCount = try applyCounts()
-    let next = isFollowed ? store.books.withLock { $0.space.placeOfNextRun() } : nil
-    head.chain(link: 0, next: next ?? 0)
     do throws(StoreError) {
       try checkSize()
       var staged = Staged(head: head, freeMap: freeMap, record: record)
@@ -137,7 +115,6 @@ extension FileWriter {
     record.allocated = unsafe ledger.allocations.live.map {
       CommitRecord.Allocated(extent: $0.extent, checksum: $0.checksum)
     }
-    record.isChained = unsafe headPlace != nil
     record.freed = unsafe ledger.freed
     record.keep(store.smallCommits(from: fileVersion + 1, below: version), metadata)
     let sector = store.sector
@@ -167,9 +144,9 @@ extension FileStore {
     head.durable = isSmall ? mark.version : head.head.version
     head.isSettled = !isSmall
     let slot = 1 - mark.slot
-    let link = try writeSlot(slot, head, holdsWriterLock: true)
+    try writeSlot(slot, head, holdsWriterLock: true)
     try syncDevice()
-    return DurableMark(inSlot: slot, head, link: link)
+    return DurableMark(inSlot: slot, head)
   }
 
   /// Installs a commit that was synced, under the slots' lock.

@@ -130,7 +130,10 @@ extension FileStore: ResidentStore {
   private var loggedRoom: Int {
     let (used, free) = books.withLock { ($0.space.totalByteCount, $0.space.freeByteCount) }
     let room = state.withLock { $0.fileByteCount } - used - spareByteCount(in: used)
-    return free < Self.ampleByteCount ? room : max(room, loggedByteCount(in: used))
+    let wanted = free < Self.ampleByteCount ? room : max(room, loggedByteCount(in: used))
+    guard let limit = options.maximumByteCount else { return wanted }
+    // What is kept for writes that free as much as they take stays theirs.
+    return min(wanted, SizeLimit(limit).usableByteCount - used)
   }
 
   /// How much room is kept for what lies in memory, behind the `used` bytes of the file; none on a full medium, where

@@ -33,6 +33,8 @@ extension FileStore {
 
   // MARK: Cutting
 
+  private static let versionsBetweenCuts: Version = 32
+
   /// Cuts off what is free at the end of the file, if that is much; for the holder of the writer lock.
   ///
   /// Should the file be opened from either slot, it must be as long as the head there says: nothing is
@@ -44,8 +46,8 @@ extension FileStore {
         guard !state.isClosed, !state.isPoisoned, state.newest.head.version >= books.nextCut,
           cutTarget(&books, state) != nil
         else { return false }
-        // Who cannot cut now need not try with each commit: two chains later both slots are others.
-        books.nextCut = state.newest.head.version + 2 * options.chainLimit
+        // Who cannot cut now need not try with each commit.
+        books.nextCut = state.newest.head.version + Self.versionsBetweenCuts
         return true
       }
     }
@@ -88,11 +90,6 @@ extension FileStore {
     let newest = state.newest
     guard books.version == newest.head.version else { return nil }
     var blockCount = max(newest.blockCount, books.space.blocks.usedBlockCount())
-    let mark = state.mark
-    // The head at the end of a chain is at hand only while it is the newest one.
-    guard mark.version == newest.head.version || mark.version == mark.slotVersion else {
-      return nil
-    }
     for slot in state.slots { blockCount = max(blockCount, slot?.blockCount ?? 0) }
     // Readers look at a few bytes behind a page at once.
     return (blockCount + 1) * FileLayout.blockByteCount

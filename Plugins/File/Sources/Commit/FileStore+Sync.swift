@@ -89,14 +89,12 @@ extension FileStore {
   ///
   /// From here on the slot's content on the medium is unknown until a sync succeeds, so that any
   /// failure poisons the store; `holdsWriterLock` says that this is part of a write.
-  /// Returns the checksum that names the head in one that follows.
-  @discardableResult
   func writeSlot(
     _ slot: Int, _ head: HeadSector, holdsWriterLock: Bool = false
-  ) throws(StoreError) -> UInt64 {
+  ) throws(StoreError) {
     announceHead(holdsWriterLock: holdsWriterLock)
     let offset = FileLayout.headOffsets[slot]
-    var (block, link) = head.storedWithLink(in: sector, at: HeadSector.place(atByte: offset))
+    var block = head.stored(in: sector, at: HeadSector.place(atByte: offset))
     block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
     do throws(DeviceError) {
       try device.write(block, at: offset)
@@ -108,7 +106,6 @@ extension FileStore {
       state.slots[slot] = head
       state.hasWritten = true
     }
-    return link
   }
 
   /// Syncs the device; a failure poisons the store, also that of a sync that ran at the same time.
@@ -133,11 +130,9 @@ extension FileStore {
     head.sequence = mark.sequence + 1
     head.durable = head.head.version
     head.isSettled = true
-    // What follows may lie where it might have lain before.
-    head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
-    let link = try writeSlot(slot, head)
+    try writeSlot(slot, head)
     try syncDevice()
-    var settled = DurableMark(inSlot: slot, head, link: link)
+    var settled = DurableMark(inSlot: slot, head)
     if mark.log?.base == head.head.version { settled.log = mark.log }
     state.withLock { publish(settled, &$0) }
   }

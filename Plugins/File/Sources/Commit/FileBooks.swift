@@ -49,7 +49,7 @@ struct FileBooks: ~Copyable, Sendable {
   struct LiveRecord: Sendable {
     var version: Version
     var parts: [PageReference]
-    /// Where the commit's head lies, if that is in a chain; kept as long as the record.
+    /// Where an earlier version of this library left the commit's head; kept as long as the record.
     var head: Extent?
     /// What it freed.
     var freed: [VersionLedger.Dead]

@@ -40,7 +40,7 @@ extension FileStore {
       try followLiveHead(&state)
       let mark = state.mark
       guard mark.version == state.newest.head.version,
-        mark.slotVersion != mark.version || state.slots[mark.slot]?.isSettled != true
+        state.slots[mark.slot]?.isSettled != true
       else { return nil }
       return state.newest
     }

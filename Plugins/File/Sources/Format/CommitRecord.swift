@@ -1,7 +1,7 @@
 import CambiumCore
 import CambiumStoreKit
 
-/// What one commit allocated and freed: manifest, change of the free space, and link of a chain.
+/// What one commit allocated and freed: manifest, and change of the free space.
 ///
 /// A record takes one page, or a list of pages when it is long; each page names the next.
 ///
@@ -20,10 +20,8 @@ struct CommitRecord: Sendable {
   var previous: PageReference
   /// Everything allocated, except the record's own pages.
   var allocated: [Allocated] = []
-  /// Whether the first of them holds the commit's head instead of a page.
-  var isChained = false
-  /// Where the commit's head lies, unless it went into a slot.
-  var headExtent: Extent? { isChained ? allocated.first?.extent : nil }
+  /// Where among them an earlier version of this library left the commit's head; nil otherwise.
+  private(set) var headExtent: Extent?
   var freed: [VersionLedger.Dead] = []
   /// What the commits were given that made this version and, if they left their pages in memory, those before it
   /// since the version of the file before; the latest ones, oldest first.
@@ -119,9 +117,7 @@ struct CommitRecord: Sendable {
     let unitCount = Extent.unitCount(forByteCount: used)
     return StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount) { fields in
       fields.store(FileLayout.Kind.record, at: Field.kind)
-      fields.store(
-        (isChained ? Field.chained : 0) | (commits.count > 1 ? Field.hasSeveral : 0),
-        at: Field.flags)
+      fields.store(commits.count > 1 ? Field.hasSeveral : 0, at: Field.flags)
       fields.store(version, at: Field.version)
       fields.store(epoch, at: Field.epoch)
       fields.store(uuidHigh, at: Field.uuid)
@@ -174,14 +170,15 @@ struct CommitRecord: Sendable {
         epoch = bytes.load(Field.epoch, as: UInt64.self)
         previous = bytes.reference(Field.previous)
         flags = bytes.load(Field.flags, as: UInt32.self)
-        isChained = flags & Field.chained != 0
       }
       parts.append(next)
       try append(bytes, next)
       next = bytes.reference(Field.next)
     }
     try readMetadata(hasSeveral: flags & FileLayout.Record.hasSeveral != 0, reference)
-    guard !isChained || headExtent?.byteCount == FileLayout.sectorByteCount else {
+    guard flags & FileLayout.Record.chained != 0 else { return }
+    headExtent = allocated.first?.extent
+    guard headExtent?.byteCount == FileLayout.sectorByteCount else {
       throw Self.damaged(reference, "it names no place for its head")
     }
   }

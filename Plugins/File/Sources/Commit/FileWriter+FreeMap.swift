@@ -7,13 +7,7 @@ extension FileWriter {
   func writePage(_ page: [UInt8], rawKind: UInt8) throws(StoreError) -> PageReference {
     let seal = store.sector.seal
     let byteCount = page.count + (seal == nil ? 0 : RecordSeal.pageByteCount)
-    let extent: Extent
-    if let front = allocateInFront(byteCount: byteCount) {
-      extent = front
-      sparedUnitCount += extent.unitCount
-    } else {
-      extent = try allocate(byteCount: byteCount, isMetadata: true)
-    }
+    let extent = try allocate(byteCount: byteCount, isMetadata: true)
     let bytes =
       seal?.sealedPage(page, rawKind: rawKind, extent: extent, version: version) ?? page
     let checksum = try unsafe bytes.withBytes { bytes throws(StoreError) -> UInt64 in
@@ -46,14 +40,14 @@ extension FileWriter {
   /// own record comes on top, so that no page need know its own place.
   func checkpointFreeMap() throws(StoreError) -> FreeMap? {
     let threshold = recordCountLimit
-    // Recovery may need every later record, and the heads that are kept with them.
+    // Recovery may need every later record.
     let leafCount = store.options.checkpointAfterLeafCount
     let isDue = store.books.withLock { books in
       rebuildsFreeMap || books.space.blocks.changedLeafCount > leafCount
         // Those behind it stay, however many they are.
         || books.records.count > threshold
           && books.records[threshold - 1].version
-            <= min(fileVersion, books.heldMark.slotVersion)
+            <= min(fileVersion, books.heldMark.version)
     }
     guard isDue else { return nil }
     let update = try writeFreeMap()
@@ -63,7 +57,7 @@ extension FileWriter {
     let (retired, retiring) = store.books.withLock { books in
       let retired = max(
         books.directory.retired,
-        min(books.heldMark.slotVersion, oldest, fileVersion - kept))
+        min(books.heldMark.version, oldest, fileVersion - kept))
       return (retired, books.records.filter { $0.version <= retired })
     }
     directory.retired = retired

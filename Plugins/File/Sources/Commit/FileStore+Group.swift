@@ -105,10 +105,9 @@ extension FileStore {
     head.sequence = mark.sequence + 1
     head.durable = mark.version
     head.isSettled = false
-    head.chain(link: 0, next: 0)
-    let link = try writeSlot(slot, head)
+    try writeSlot(slot, head)
     try syncDevice()
-    state.withLock { publish(DurableMark(inSlot: slot, head, link: link), &$0) }
+    state.withLock { publish(DurableMark(inSlot: slot, head), &$0) }
     memory.addUnsynced(-work.byteCount)
   }
 }

@@ -13,10 +13,6 @@ final class FileWriter: PageWriter {
   let relocation: Relocation?
   // Exclusivity is not checked: a write has one user, and no access to these calls out.
   @exclusivity(unchecked) var ledger = WriteLedger()
-  /// Where the head of this version may lie, at the beginning of the run.
-  @exclusivity(unchecked) var headPlace: HeadPlace?
-  /// Whether such a place was not looked for yet.
-  @exclusivity(unchecked) var seeksHeadPlace = true
   /// Whether a sync will likely wait for this version.
   var expectsSync = true
   private var hasEnded = false
@@ -69,7 +65,7 @@ final class FileWriter: PageWriter {
   func expect(_ durability: Durability) {
     expectsSync = durability == .full
     mayUseLog =
-      !rebuildsFreeMap && store.options.maximumByteCount == nil && store.mayLogContent
+      !rebuildsFreeMap && store.mayLogContent
       && (!expectsSync || store.usesStoredLog && !store.isMediumFull.load(ordering: .relaxed))
   }
 
@@ -96,7 +92,6 @@ final class FileWriter: PageWriter {
 
   func reserve(byteCount: Int) throws(StoreError) {
     try ensureRunning()
-    if beginChainedRun(byteCount: byteCount) { return }
     // The record follows the pages in the same run.
     let record =
       unsafe 1024 + byteCount / 128 + ledger.freed.count * FileLayout.Record.entryByteCount
@@ -132,20 +127,27 @@ final class FileWriter: PageWriter {
       (blockCount + 1) * FileLayout.blockByteCount, usesSpare: usesSpare, path: store.path)
   }
 
-  /// Throws when more is in use than a write may take that only adds, and this one does.
+  /// Throws when this write only adds, and more is in use than such a one may take, or near the limit no room is left
+  /// in one piece for those that free as much as they take.
   ///
   /// It may have found holes in what is kept for others, and runs are longer than the page that they were
   /// taken for.
   func checkSize() throws(StoreError) {
-    guard let sizeLimit, !isShrinking() else { return }
-    let used = store.books.withLock { $0.usedByteCount }
-    try sizeLimit.check(used + FileLayout.blockByteCount, usesSpare: false, path: store.path)
+    guard let sizeLimit, version > base.version, !isShrinking() else { return }
+    let end = sizeLimit.byteCount / FileLayout.blockByteCount - 1
+    let (used, hasRoom) = try store.withMap { books throws(StoreError) -> (Int, Bool) in
+      var hasRoom = true
+      if books.space.blocks.fillsHoles {
+        hasRoom = try books.space.hasRun(of: Self.keptBlockCount, endingBefore: end)
+      }
+      return (books.usedByteCount, hasRoom)
+    }
+    try sizeLimit.check(
+      hasRoom ? used + FileLayout.blockByteCount : .max, usesSpare: false, path: store.path)
   }
 
-  /// How many blocks the file may have for what only adds.
-  var usableBlockCount: Int {
-    sizeLimit.map { $0.usableByteCount / FileLayout.blockByteCount - 1 } ?? .max
-  }
+  /// So many blocks in a row are kept for deletions: a leaf has 64 KiB at most.
+  private static let keptBlockCount = 16
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     try allocate(byteCount: byteCount, isMetadata: false)
@@ -155,7 +157,6 @@ final class FileWriter: PageWriter {
   func allocate(byteCount: Int, isMetadata: Bool) throws(StoreError) -> Extent {
     try ensureRunning()
     try StoreLimits.checkPage(byteCount: byteCount)
-    if unsafe seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
     let usesSpare = isMetadata || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try store.withMap { books throws(StoreError) in
       try books.space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
@@ -194,7 +195,7 @@ final class FileWriter: PageWriter {
       if isBulk {
         try passOn(wholeBlocks: wholeBlocks)
       } else {
-        try flush(endsCommit: false)
+        try flush()
       }
       if unsafe !store.buffer.append(bytes, at: extent.byteOffset) {
         try store.behind.finish()
@@ -225,13 +226,11 @@ final class FileWriter: PageWriter {
     }
   }
 
-  /// Writes out what is gathered; the block of the head only when the commit ends.
-  func flush(endsCommit: Bool = true) throws(StoreError) {
+  /// Writes out what is gathered.
+  func flush() throws(StoreError) {
     try store.behind.finish()
     let isBulk = isBulk
-    try unsafe store.buffer.flush(
-      endsRun: endsRun, endsCommit: endsCommit
-    ) { bytes, offset throws(StoreError) in
+    try unsafe store.buffer.flush(endsRun: endsRun) { bytes, offset throws(StoreError) in
       try unsafe store.writeOut(
         bytes, at: offset, isBulk: isBulk, expectsSync: expectsSync, left: leftByteCount)
     }

@@ -69,16 +69,13 @@ public final class SalvageFile: SalvageStore {
     let isReadable = sector.map { $0.codec == codec?.name ?? "" } ?? true
     for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
       let sector = sector ?? Self.identity(of: slot)
-      let chain = try HeadChain(from: slot, identity: sector, device: device, path: path)
-      for head in chain.heads.reversed() {
-        // A damaged page is no ground for small commits, nor is one that cannot be opened.
-        let content =
-          isReadable
-          ? try? StoredLog.content(
-            following: head, identity: sector, codec: boundCodec, device: device, path: path) : nil
-        if let logged = content?.newest.head { heads.append(logged) }
-        heads.append(head.head)
-      }
+      // A damaged page is no ground for small commits, nor is one that cannot be opened.
+      let content =
+        isReadable
+        ? try? StoredLog.content(
+          following: slot, identity: sector, codec: boundCodec, device: device, path: path) : nil
+      if let logged = content?.newest.head { heads.append(logged) }
+      heads.append(slot.head)
     }
     self.heads = heads
     identity = StoreIdentity(

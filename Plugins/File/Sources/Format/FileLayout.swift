@@ -94,9 +94,11 @@ enum FileLayout {
     /// Room for named checkpoints and for trees given up by the store itself; zero in this version.
     static let checkpoints = boot + 16
     static let deadRoots = checkpoints + PageReference.byteCount
-    /// Of a chained head: the checksum of the head before it; zero in slots.
+    /// Of a head that an earlier version of this library left beside pages: the checksum of the one before.
+    ///
+    /// Zero in slots.
     static let link = deadRoots + PageReference.byteCount
-    /// The block at which the head of the next version may lie; zero when it goes into a slot.
+    /// The block at which such a head of the next version may lie; zero for none.
     static let next = link + 8
     /// Where the log of small durable commits lies: address and length in one word; zero for none.
     static let log = next + 8
@@ -147,8 +149,8 @@ enum FileLayout {
     /// An allocated extent and its checksum, or a freed one and its birth.
     static let entryByteCount = 16
 
-    /// The first extent that the commit allocated holds its head, and the word beside it is no
-    /// checksum.
+    /// Set by earlier versions alone: the first extent that the commit allocated holds its head, and the word beside
+    /// it is no checksum.
     static let chained: UInt32 = 1
     /// Set where the metadata is that of several versions: their number, then the length of each and its bytes.
     ///

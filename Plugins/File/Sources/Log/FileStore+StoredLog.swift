@@ -177,10 +177,12 @@ extension FileWriter {
     let limit = store.options.storedLogByteCount
     let wanted = min(limit, max(128 << 10, used / 16)) / FileLayout.blockByteCount
     let isBehindEnd = present.map { relocation?.contains($0) ?? false } ?? false
-    let isTooSmall = wantsLog && (present.map { StoredLog($0).blocks.count * 2 <= wanted } ?? true)
-    guard wanted > 0, isTooSmall || isBehindEnd else { return present }
     // Whole blocks of it are used.
     let byteCount = (wanted + 1) * FileLayout.blockByteCount - Extent.unitByteCount
+    let isTooSmall =
+      wantsLog && !store.canHardlyGrow(used + byteCount)
+      && (present.map { StoredLog($0).blocks.count * 2 <= wanted } ?? true)
+    guard wanted > 0, isTooSmall || isBehindEnd else { return present }
     var extent: Extent?
     do throws(StoreError) {
       let place = try allocate(byteCount: byteCount, isMetadata: true)

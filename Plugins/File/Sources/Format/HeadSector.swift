@@ -1,8 +1,7 @@
 import CambiumCore
 import CambiumStoreKit
 
-/// One head as it is stored: in a slot of the file, at the beginning of its commit's run, or live in
-/// the lock file.
+/// One head as it is stored: in a slot of the file, or live in the lock file.
 ///
 /// Pointers: the root is loaded from an array of as many bytes as it takes.
 struct HeadSector: Hashable, Sendable {
@@ -16,6 +15,8 @@ struct HeadSector: Hashable, Sendable {
   var isSettled: Bool
   /// Whether an earlier version of this library has committed unsynced data since, which no boot survives.
   private(set) var hasUnsyncedData = false
+  /// Where an earlier version of this library may have left the head of the version that follows.
+  private var former: Former?
   /// The record of the commit; none for version 0.
   var record: PageReference
   /// The directory of the free map; none while the records tell everything.
@@ -27,12 +28,39 @@ struct HeadSector: Hashable, Sendable {
   var byteCount: Int { blockCount * FileLayout.blockByteCount }
   var uuidHigh: UInt64
   var uuidLow: UInt64
-  /// Of a chained head: the checksum of the head that it follows; zero in slots.
-  var link: UInt64 = 0
-  /// The block at which the head of the next version may lie; zero for none.
-  var next = 0
   /// The log for small durable commits that follow; nil where there is none.
   var log: Extent?
+
+  /// What a head says of one that follows it beside the pages of its own commit; only earlier versions of this library
+  /// made such heads.
+  private struct Former: Hashable, Sendable {
+    /// The checksum of the head that this one follows.
+    var link: UInt64
+    /// The block at which the head that follows may lie; zero for none.
+    var next: UInt64
+    /// This head's own checksum, that of its form without a seal.
+    var checksum: UInt64
+  }
+
+  /// Throws when a head follows this one that an earlier version of this library left beside its commit's pages: a
+  /// version that was acknowledged would be lost without it.
+  func ensureIsLast(
+    in identity: IdentitySector, _ device: any Device, path: String
+  ) throws(StoreError) {
+    guard let former, former.next > 0 else { return }
+    let offset = Int(former.next) * FileLayout.blockByteCount
+    let stored = try FileOpening.readSector(device, at: offset, path: path)
+    guard
+      let next = HeadSector(
+        stored: stored, identity: identity, at: Self.place(atByte: offset)),
+      next.former?.link == former.checksum, next.head.version == head.version + 1
+    else { return }
+    throw .damaged(
+      Damage(
+        .head,
+        "version \(next.head.version) was left half settled by an earlier version of this library, which can settle it: open and close the file with that one"
+      ))
+  }
 
   /// The head of a new file.
   init(sequence: UInt64, identity: IdentitySector) {
@@ -64,29 +92,10 @@ struct HeadSector: Hashable, Sendable {
       && sequence < Self.countLimit - Self.margin
   }
 
-  /// Says where the head stands in its chain.
-  mutating func chain(link: UInt64, next: Int) {
-    self.link = link
-    self.next = next
-  }
-
   /// The sector as it is stored in the file with that identity, at `place`.
   func stored(in identity: IdentitySector, at place: UInt64) -> [UInt8] {
-    storedWithLink(in: identity, at: place).stored
-  }
-
-  /// The same with the checksum that names the head in the one that follows.
-  func storedWithLink(
-    in identity: IdentitySector, at place: UInt64
-  ) -> (stored: [UInt8], link: UInt64) {
-    let plain = stored
-    let link = Self.checksum(ofPlain: plain)
-    guard let seal = identity.seal else { return (plain, link) }
-    return (seal.sealedHead(plain, place: place, version: head.version), link)
-  }
-
-  private static func checksum(ofPlain stored: [UInt8]) -> UInt64 {
-    StoredBytes(stored).load(FileLayout.Head.checksum, as: UInt64.self)
+    guard let seal = identity.seal else { return stored }
+    return seal.sealedHead(stored, place: place, version: head.version)
   }
 
   /// The place of a head in the file, for its seal.
@@ -110,15 +119,10 @@ struct HeadSector: Hashable, Sendable {
       fields.store(UInt64(blockCount), at: Field.blockCount)
       fields.store(uuidHigh, at: Field.uuid)
       fields.store(uuidLow, at: Field.uuid + 8)
-      fields.store(link, at: Field.link)
-      fields.store(UInt64(next), at: Field.next)
       fields.store(log?.location ?? 0, at: Field.log)
       fields.store(fields.checksum(before: Field.checksum), at: Field.checksum)
     }.bytes
   }
-
-  /// The checksum of the head without any seal, which names it in the head that follows.
-  var checksum: UInt64 { Self.checksum(ofPlain: stored) }
 
   /// Reads the sector that is stored at `place`; nil when it is not a whole head of this file.
   init?(stored: [UInt8], identity: IdentitySector, at place: UInt64) {
@@ -151,8 +155,12 @@ struct HeadSector: Hashable, Sendable {
     let blocks = bytes.load(Field.blockCount, as: UInt64.self)
     uuidHigh = bytes.load(Field.uuid, as: UInt64.self)
     uuidLow = bytes.load(Field.uuid + 8, as: UInt64.self)
-    link = bytes.load(Field.link, as: UInt64.self)
+    let link = bytes.load(Field.link, as: UInt64.self)
     let next = bytes.load(Field.next, as: UInt64.self)
+    if link != 0 || next != 0 {
+      let checksum = bytes.checksum(before: Field.checksum)
+      former = Former(link: link, next: next, checksum: checksum)
+    }
     let log = Extent(location: bytes.load(Field.log, as: UInt64.self))
     guard flags & ~(Field.settled | Field.unsynced) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
@@ -165,7 +173,6 @@ struct HeadSector: Hashable, Sendable {
       head.epoch < Self.countLimit, sequence < Self.countLimit
     else { return nil }
     blockCount = Int(blocks)
-    self.next = Int(next)
     self.log = log.unitCount == 0 ? nil : log
   }
 }

@@ -4,11 +4,11 @@ import CambiumCore
 ///
 /// Reads only what it must, and never through a mapping.
 ///
-/// The newest slot wins, or the last head of the chain that it begins. If that is not settled, the commits between the
-/// last version that was known to be durable and itself must be whole: every page that they wrote and that is still
-/// reachable, and every record; unless small commits follow it in its log, which shows that it was synced. Otherwise the
-/// head before it in the chain wins, or the other slot. A settled head never falls back: losing an acknowledged commit
-/// in silence would be worse than an error. A live head in the lock file, of this boot, goes before both.
+/// The newest slot wins. If its head is not settled, the commits between the last version that was known to be durable
+/// and itself must be whole: every page that they wrote and that is still reachable, and every record; unless small
+/// commits follow it in its log, which shows that it was synced. Otherwise the other slot wins. A settled head never falls
+/// back: losing an acknowledged commit in silence would be worse than an error. A live head in the lock file, of this
+/// boot, goes before both.
 struct Recovery {
   /// The version at which the file opens.
   let newest: HeadSector
@@ -34,33 +34,25 @@ struct Recovery {
     for slot in slots.indices where slots[slot] == nil {
       notes.append("The head in slot \(slot) cannot be read; the other one was used.")
     }
-    let context = ChainContext(
+    let check = RecordCheck(
       identity: identity, device: device, path: path, fileByteCount: fileByteCount)
-    var candidates: [(chain: HeadChain, slot: Int)] = []
-    for slot in order {
-      guard let head = slots[slot] else { continue }
-      var chain = try HeadChain(from: head, identity: identity, device: device, path: path)
-      // What follows behind what the newer slot calls durable is of somebody who died over it.
-      if let newer = candidates.first?.chain.heads[0] { chain.end(at: newer.durable) }
-      candidates.append((chain, slot))
-    }
-    let tip = candidates[0].chain.tip
     var accepted: (head: HeadSector, slot: Int, extents: [Extent])?
     // A process may have died after it wrote a slot and before it said so.
     if let live, live.sequence == newest.sequence || live.sequence + 1 == newest.sequence,
       live.head.epoch == newest.head.epoch,
-      live.head.version > tip.head.version
+      live.head.version > newest.head.version
     {
       var live = live
       live.sequence = newest.sequence
-      switch try context.verify(live) {
+      switch try check.verify(live) {
       case .success(let extents): accepted = (live, first, extents)
       case .failure(let error):
         notes.append("The live head of version \(live.head.version) was not used: \(error)")
       }
     }
     if accepted == nil {
-      accepted = try Self.choose(candidates, context, &notes)
+      let candidates = order.compactMap { slot in slots[slot].map { ($0, slot) } }
+      accepted = try Self.choose(candidates, check, &notes)
     }
     guard let (head, slot, extents) = accepted else {
       throw .damaged(Damage(.head, "neither of the two heads leads to a whole version"))
@@ -71,13 +63,11 @@ struct Recovery {
       // The slot that was written last might not be on the medium; the other one is.
       let slot = order.last ?? slot
       mark = DurableMark(
-        version: head.head.version, slot: slot, sequence: sequence,
-        slotVersion: head.head.version)
+        version: head.head.version, slot: slot, sequence: sequence)
       recovered = nil
     } else {
       mark = DurableMark(
-        version: head.durable, slot: slot, sequence: sequence,
-        slotVersion: min(head.durable, slots[slot]?.head.version ?? 0))
+        version: head.durable, slot: slot, sequence: sequence)
       recovered = FileState.Recovered(slot: slot, extents: extents)
     }
     self.newest = head
@@ -85,40 +75,36 @@ struct Recovery {
   }
 
   private static func choose(
-    _ candidates: [(chain: HeadChain, slot: Int)], _ context: ChainContext,
+    _ candidates: [(head: HeadSector, slot: Int)], _ check: RecordCheck,
     _ notes: inout [String]
   ) throws(StoreError) -> (head: HeadSector, slot: Int, extents: [Extent])? {
-    for (chain, slot) in candidates {
-      let head = chain.tip
-      if head.hasUnsyncedData { throw .volatileContent(path: context.path) }
+    for (head, slot) in candidates {
+      try head.ensureIsLast(in: check.identity, check.device, path: check.path)
+      if head.hasUnsyncedData { throw .volatileContent(path: check.path) }
       if head.isSettled {
-        try context.checkLength(head)
+        try check.checkLength(head)
         return (head, slot, [])
       }
-      if try context.isFollowedInLog(head) {
-        try context.checkLength(head)
+      if try check.isFollowedInLog(head) {
+        try check.checkLength(head)
         var head = head
         head.durable = head.head.version
         return (head, slot, [])
       }
-      switch try context.verify(head) {
+      switch try check.verify(head) {
       case .success(let extents): return (head, slot, extents)
       case .failure(let error):
         notes.append("Version \(head.head.version) was cut off by a crash and dropped: \(error)")
-      }
-      if let proven = chain.proven {
-        try context.checkLength(proven)
-        return (proven, slot, [])
       }
     }
     return nil
   }
 }
 
-/// Verifies chains of records against the file.
+/// Verifies records against the file.
 ///
 /// Pointers: a checksum is taken over the bytes of a page's buffer, which the checking function holds.
-struct ChainContext {
+struct RecordCheck {
   let identity: IdentitySector
   let device: any Device
   let path: String
@@ -166,7 +152,7 @@ struct ChainContext {
       }
       let record = try CommitRecord(at: reference, identity: identity, device: device, path: path)
       for entry in record.allocated where !freed.contains(entry.extent.address) {
-        // A head has a checksum of its own, which was looked at, and so does each batch of a log.
+        // Each batch of a log has a checksum of its own, and a head that others have replaced is not needed.
         if entry.extent != record.headExtent, entry.extent != head.log { try check(entry) }
         extents.append(entry.extent)
       }

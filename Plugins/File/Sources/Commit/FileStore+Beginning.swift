@@ -7,8 +7,17 @@ extension FileStore {
   /// Throws when the store is read-only, closed, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     if options.isReadOnly { throw .readOnly(path: path) }
+    try storeWhatOthersLeft()
     try waitForWriterLock()
     return try writer()
+  }
+
+  /// Near a limit has stored first what users without one have left in memory: it is published, and takes no room that
+  /// the write may use.
+  private func storeWhatOthersLeft() throws(StoreError) {
+    guard options.maximumByteCount != nil, canHardlyGrow(state.withLock { $0.newest.byteCount })
+    else { return }
+    try storeLogged(waits: true)
   }
 
   /// Begins a write; called by who holds the writer lock.

@@ -3,9 +3,6 @@ import Synchronization
 
 /// Gathers pages that lie side by side, so that a commit is one write.
 ///
-/// A block for the commit's head may be kept in front of them. It is written last: with the pages if
-/// it lies before them, as a write of its own if not.
-///
 /// Whole blocks are written: the rest of the last one is filled with zeros, so that the system never
 /// has to read what it is about to overwrite. Belongs to the running write; any thread may look for
 /// a page in it.
@@ -14,28 +11,20 @@ import Synchronization
 /// for all bytes that are asked for.
 final class WriteBuffer: Sendable {
   private struct State {
-    /// The block in front, if there is one, and then the pages.
+    /// The pages.
     var bytes: [UInt8] = []
-    /// Where the block in front lies.
-    var front: Int?
     /// Where the first page lies.
     var start = 0
     /// Where the page lies that reaches the last border of blocks, or begins there.
     var crossing = 0
 
-    var frontByteCount: Int { front == nil ? 0 : FileLayout.blockByteCount }
     /// How many bytes of pages there are.
-    var count: Int { bytes.count - frontByteCount }
-    /// Whether block and pages are one.
-    var isJoined: Bool { front.map { $0 + FileLayout.blockByteCount == start } ?? false }
+    var count: Int { bytes.count }
 
     /// Where `byteCount` bytes for `offset` are gathered; nil when they are not.
     func position(of byteCount: Int, at offset: Int) -> Int? {
-      if let front, offset >= front, offset + byteCount <= front + FileLayout.blockByteCount {
-        return offset - front
-      }
       guard offset >= start, offset + byteCount <= start + count else { return nil }
-      return frontByteCount + offset - start
+      return offset - start
     }
 
     /// How many bytes there are up to the last border of blocks.
@@ -106,31 +95,8 @@ final class WriteBuffer: Sendable {
   }
 
   private func noteBounds(_ state: borrowing State) {
-    let (first, last) = (state.start, state.start + state.count)
-    guard let front = state.front else { return setBounds(first, last) }
-    let frontEnd = front + FileLayout.blockByteCount
-    if state.count == 0 { return setBounds(front, frontEnd) }
-    setBounds(min(first, front), max(last, frontEnd))
-  }
-
-  private func setBounds(_ first: Int, _ last: Int) {
-    start.store(first, ordering: .relaxed)
-    end.store(last, ordering: .releasing)
-  }
-
-  /// Keeps the block at `offset` in front, zeros at first; nothing has been gathered yet.
-  func begin(withBlockAt offset: Int) {
-    state.withLock { state in
-      state.bytes.reserveCapacity(64 << 10)
-      state.bytes += Self.zeros
-      state.front = offset
-      noteBounds(state)
-    }
-  }
-
-  /// Puts `bytes` in the place of what is gathered for `offset`; false when nothing is.
-  func replace(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-    state.withLock { unsafe $0.replace(bytes, at: offset) }
+    start.store(state.start, ordering: .relaxed)
+    end.store(state.start + state.count, ordering: .releasing)
   }
 
   /// The gathered page at `reference`, if it is here.
@@ -152,7 +118,7 @@ final class WriteBuffer: Sendable {
   /// Passes the gathered pages on to `behind`, which writes them while more are gathered: all, or whole
   /// blocks only, which the system takes in less time than parts of them.
   ///
-  /// The block in front is kept. Of whole blocks more is kept, where other pages will follow: it begins
+  /// Of whole blocks more is kept, where other pages will follow: it begins
   /// at a block, too, and has all of the page that is not whole in what is passed on; a few blocks are
   /// written a second time for that. Throws what `behind` has failed with before, and then keeps
   /// everything.
@@ -162,58 +128,42 @@ final class WriteBuffer: Sendable {
   ) throws(StoreError) {
     try state.withLock { state throws(StoreError) in
       if endsRun, !wholeBlocks { state.fillBlock() }
-      let (start, front) = (state.start, state.frontByteCount)
+      let start = state.start
       let count = wholeBlocks ? state.wholeBlocksByteCount : state.count
       if count <= 0 { return }
       try behind.finish()
       let kept = wholeBlocks ? state.firstKept : start + count
       var next = behind.takeSpare()
       next.reserveCapacity(capacity + FileLayout.blockByteCount)
-      next.append(contentsOf: state.bytes[..<front])
-      next.append(contentsOf: state.bytes[(front + kept - start)...])
+      next.append(contentsOf: state.bytes[(kept - start)...])
       swap(&state.bytes, &next)
       state.start = state.count == 0 ? 0 : kept
-      unsafe behind.hand(consume next, from: front, count: count, at: start, write)
+      unsafe behind.hand(consume next, count: count, at: start, write)
       noteBounds(state)
     }
   }
 
   /// Hands the gathered pages to `write`, filled up to a whole block if nothing else lies in it
-  /// (`endsRun`), and the block in front if the commit ends (`endsCommit`), and forgets what was
-  /// handed over, whether or not that fails.
+  /// (`endsRun`), and forgets them, whether or not that fails.
   func flush(
-    endsRun: Bool, endsCommit: Bool,
+    endsRun: Bool,
     _ write: (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
   ) throws(StoreError) {
     try state.withLock { state throws(StoreError) in
-      defer { if endsCommit { forget(&state) } else { forgetPages(&state) } }
+      defer { forget(&state) }
       if endsRun { state.fillBlock() }
-      let frontByteCount = state.frontByteCount
-      let (start, count, front) = (state.start, state.count, endsCommit ? state.front : nil)
-      let isJoined = state.isJoined
-      try unsafe state.bytes.withBytes { bytes throws(StoreError) -> Void in
-        if let front, isJoined { return try unsafe write(bytes, front) }
-        if count > 0 {
-          try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[frontByteCount...]), start)
-        }
-        if let front {
-          try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[..<frontByteCount]), front)
-        }
+      let start = state.start
+      if state.count == 0 { return }
+      try unsafe state.bytes.withBytes { bytes throws(StoreError) in
+        try unsafe write(bytes, start)
       }
     }
   }
 
-  private func forgetPages(_ state: inout State) {
-    state.bytes.removeLast(state.count)
-    state.start = 0
-    noteBounds(state)
-  }
-
   private func forget(_ state: inout State) {
     state.bytes.removeAll(keepingCapacity: true)
-    state.front = nil
     state.start = 0
-    setBounds(0, 0)
+    noteBounds(state)
   }
 
   /// Forgets what is gathered.

@@ -95,17 +95,11 @@ extension FileStore {
         guard let damage = error.damage(at: reference) else { throw error }
         return "\(damage)"
       }
-    case .head(let extent, let version):
-      let stored = try FileOpening.readSector(device, at: extent.byteOffset, path: path)
-      let place = HeadSector.place(atByte: extent.byteOffset)
-      let found = HeadSector(stored: stored, identity: sector, at: place)
-      return found?.head.version == version
-        ? nil : "the head of version \(version) cannot be read"
-    case .log: return nil
+    case .room: return nil
     }
   }
 
-  /// The pages of the newest version that belong to no tree: records, the free map, and chained heads.
+  /// The pages of the newest version that belong to no tree: records, the free map, and the log.
   private func metadataPages(_ books: inout FileBooks) throws(StoreError) -> [MetadataPage] {
     var references = books.records.flatMap(\.parts)
     references += books.directory.waiting.map(\.reference) + [books.directory.page]
@@ -114,8 +108,8 @@ extension FileStore {
       references.append(map.reference(part, level: level))
     }
     return references.filter { !$0.isNone }.map { .page($0) }
-      + books.records.compactMap { record in record.head.map { .head($0, record.version) } }
-      + (state.withLock { $0.newest.log }.map { [.log($0)] } ?? [])
+      + (books.records.compactMap(\.head) + (state.withLock { $0.newest.log }.map { [$0] } ?? []))
+      .map { .room($0) }
   }
 }
 
@@ -123,15 +117,14 @@ extension FileStore {
 private enum MetadataPage: Hashable, Sendable {
   /// A part of a record or of the free map.
   case page(PageReference)
-  /// The chained head of a version.
-  case head(Extent, Version)
-  /// Room for the log of small commits; what it has is read when the file is opened.
-  case log(Extent)
+  /// Room of which no content is needed: the log of small commits, which is read when the file is opened, or a head
+  /// that others have replaced.
+  case room(Extent)
 
   var extent: Extent {
     switch self {
     case .page(let reference): reference.extent
-    case .head(let extent, _), .log(let extent): extent
+    case .room(let extent): extent
     }
   }
 }

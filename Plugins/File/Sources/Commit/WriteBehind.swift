@@ -19,8 +19,8 @@ final class WriteBehind: Sendable {
 
   @safe private struct Chunk {
     var bytes: [UInt8]
-    /// What of them is to be written, and where.
-    var range: Range<Int>
+    /// How many of them are to be written, and where.
+    var count: Int
     var offset: Int
     var write: Write
   }
@@ -50,15 +50,14 @@ final class WriteBehind: Sendable {
 
   init(_ lane: BackgroundLane) { background = BackgroundJob(lane) }
 
-  /// Takes `bytes`, of which `count` from `first` on are to be written at `offset`; nothing else is under
-  /// way.
+  /// Takes `bytes`, of which the first `count` are to be written at `offset`; nothing else is under way.
   func hand(
-    _ bytes: consuming [UInt8], from first: Int, count: Int, at offset: Int,
+    _ bytes: consuming [UInt8], count: Int, at offset: Int,
     _ write: @escaping Write
   ) {
     // Moved, not copied: who is done with a chunk uses its memory again if nobody else holds it.
     var chunk: Chunk? = unsafe Chunk(
-      bytes: consume bytes, range: first..<first + count, offset: offset, write: write)
+      bytes: consume bytes, count: count, offset: offset, write: write)
     state.withLock { state in
       precondition(state.chunk == nil, "One chunk is under way at a time.")
       state.chunk = chunk.take()
@@ -111,9 +110,9 @@ final class WriteBehind: Sendable {
     else { return nil }
     return state.withLock { state in
       guard let chunk = state.chunk, reference.byteOffset >= chunk.offset,
-        reference.byteOffset + reference.byteCount <= chunk.offset + chunk.range.count
+        reference.byteOffset + reference.byteCount <= chunk.offset + chunk.count
       else { return nil }
-      let position = chunk.range.lowerBound + reference.byteOffset - chunk.offset
+      let position = reference.byteOffset - chunk.offset
       return PageBuffer(reference, in: chunk.bytes, at: position)
     }
   }
@@ -152,7 +151,8 @@ final class WriteBehind: Sendable {
     guard let chunk = state.withLock({ $0.chunk }) else { return nil }
     return unsafe chunk.bytes.withUnsafeBytes { bytes -> StoreError? in
       do throws(StoreError) {
-        try unsafe chunk.write(UnsafeRawBufferPointer(rebasing: bytes[chunk.range]), chunk.offset)
+        try unsafe chunk.write(
+          UnsafeRawBufferPointer(rebasing: bytes[..<chunk.count]), chunk.offset)
         return nil
       } catch {
         return error
