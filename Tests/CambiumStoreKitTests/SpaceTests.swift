@@ -146,6 +146,38 @@ struct SpaceTests {
     #expect(run == (border - 3)..<(border + 3))
   }
 
+  @Test(arguments: [1, 2, 8, 15])
+  func `where long runs are kept, a small page takes a lone block and none of a run`(
+    before: Int
+  ) throws {
+    var blocks = BlockMap(firstBlock: 1)
+    let border = BlockMap.leafBlockCount
+    let count = 2 * border
+    blocks.extend(toBlockCount: count)
+    try blocks.load(blocks: 1..<count)
+    for block in 1..<count { blocks.hold(Extent(address: UInt64(block * 64), unitCount: 64)) }
+    func letGo(_ run: Range<Int>) {
+      for block in run { blocks.letGo(Extent(address: UInt64(block * 64), unitCount: 64)) }
+    }
+    // It lies in two leaves.
+    let run = border - before..<border - before + 17
+    letGo(run)
+    letGo(count - 9..<count - 8)
+    blocks.keepsRuns = true
+    let lone = try blocks.findRun(minimum: 1, wanted: 1)
+    #expect(lone == count - 9..<count - 8)
+    let long = try blocks.findRun(minimum: 17, wanted: 17)
+    #expect(long == run)
+    // At the end of the store it has no block behind it.
+    blocks.hold(Extent(address: UInt64((count - 9) * 64), unitCount: 64))
+    letGo(count - 1..<count)
+    let last = try blocks.findRun(minimum: 1, wanted: 1)
+    #expect(last == count - 1..<count)
+    blocks.hold(Extent(address: UInt64((count - 1) * 64), unitCount: 64))
+    let any = try blocks.findRun(minimum: 1, wanted: 1)
+    #expect(any.map { run.contains($0.lowerBound) } == true)
+  }
+
   @Test func `a slow reader holds only what it can reach`() throws {
     var space = Space(firstBlock: 1)
     space.ledger.hold(0, .store)

@@ -5,11 +5,10 @@ import Synchronization
 
 /// Pages in one file: the default store.
 ///
-/// Reads are lent from a mapping without copies. A small durable commit is one contiguous write, of what it
-/// has changed or of pages and head, and one sync. After a crash the store opens at the newest durable version,
-/// whole. Several
-/// processes, and several stores of one process, may read and write one file at a time; one of them
-/// writes, the others wait for the writer lock.
+/// Reads are lent from a mapping without copies. A small durable commit is one contiguous write of what it has changed,
+/// and one sync; its pages are written later, together with those of others. After a crash the store opens at the newest
+/// durable version, whole. Several processes, and several stores of one process, may read and write one file at a time;
+/// one of them writes, the others wait for the writer lock.
 ///
 /// Thread-safe, as `PageStore` says. After a failed sync the store is poisoned for everybody: it can
 /// be read, but not written until all have closed it and it is opened again. A process that was
@@ -92,7 +91,7 @@ public final class FileStore: PageStore {
   /// `StoreError.unsupportedFeature(path:bits:)`,
   /// `StoreError.wrongStoreKind(path:found:expected:)`,
   /// `StoreError.codecMismatch(path:found:expected:)`, `StoreError.inUse(path:holder:)`,
-  /// `StoreError.volatileContent(path:)`, `StoreError.damaged(_:)`, or what the system says.
+  /// `StoreError.leftUnfinished(path:what:)`, `StoreError.damaged(_:)`, or what the system says.
   public convenience init(
     path: String, options: FileStoreOptions = FileStoreOptions()
   ) throws(StoreError) {

@@ -47,7 +47,7 @@ extension RLMError {
     case .permissionDenied: .filePermissionDenied
     case .notAFile, .system, .poisoned, .readOnly, .unreachable, .refused, .ownershipLost:
       .fileAccess
-    case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .volatileContent:
+    case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .leftUnfinished:
       .invalidDatabase
     case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion
     case .formatUpgradeRequired: .fileFormatUpgradeRequired

@@ -49,8 +49,8 @@ extension StoreError: CustomStringConvertible {
       "An earlier write to '\(path)' failed, so further writes are refused. Close it everywhere and open it again."
     case .readOnly(let path):
       "'\(path)' is open for reading only. Open it without the read-only option to write."
-    case .volatileContent(let path):
-      "'\(path)' holds unsynced data (durability none) of an earlier version, which did not end in order. Delete it and start again, or let that version open it if the system was not restarted since."
+    case .leftUnfinished(let path, let what):
+      "'\(path)' was left by an earlier version of this library that did not end in order: \(what)."
     case .versionGone(let version):
       "Version \(version) is no longer held. Refresh to the newest version."
     case .tooManyVersions(let count, let limit):

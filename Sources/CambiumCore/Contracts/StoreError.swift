@@ -48,8 +48,11 @@ public enum StoreError: Error, Hashable, Sendable {
   case poisoned(path: String)
   /// The store was opened for reading only.
   case readOnly(path: String)
-  /// An earlier version of this library left unsynced data in it, which no boot survives.
-  case volatileContent(path: String)
+  /// An earlier version of this library did not end in order, and left what this one does not read; `what` says what it
+  /// is and what to do.
+  ///
+  /// Nothing was changed.
+  case leftUnfinished(path: String, what: String)
   /// The version is no longer held.
   case versionGone(Version)
   /// More versions are pinned than the configuration allows.

@@ -24,7 +24,7 @@ extension BlockMap {
   private mutating func findRun(
     minimum: Int, wanted: Int, below ceiling: Int
   ) throws(StoreError) -> Range<Int>? {
-    if fillsHoles, wanted == 1, let block = try findLoneBlock(below: ceiling) {
+    if keepsRuns, wanted == 1, let block = try findLoneBlock(below: ceiling) {
       return block..<block + 1
     }
     if let run = try search(wanted, below: ceiling) { return run }
@@ -45,17 +45,26 @@ extension BlockMap {
   private mutating func findLoneBlock(below ceiling: Int) throws(StoreError) -> Int? {
     var first = allocationFloor
     for _ in 0..<Self.lookedAtRunCount {
-      guard let run = try search(1, from: first, to: ceiling) else { return nil }
-      let leaf = try loadedLeaf(FreeMapLeaf.number(ofBlock: run.lowerBound))
-      let index = FreeMapLeaf.index(of: run.lowerBound)
-      let count = leaf.freeCount(from: index, atMost: Self.smallRunBlockCount)
-      if count == 1 { return run.lowerBound }
-      first = run.lowerBound + count
+      guard let start = try search(1, from: first, to: ceiling)?.lowerBound else { return nil }
+      // What begins where the look before has ended goes on from there.
+      let goesOn = start == first && start > allocationFloor
+      first = start + 1
+      guard first < blockCount, try isFree(first) else {
+        if goesOn { continue }
+        return start
+      }
+      let leaf = try loadedLeaf(FreeMapLeaf.number(ofBlock: first))
+      first += leaf.freeCount(from: FreeMapLeaf.index(of: first), atMost: FreeMapLeaf.blockCount)
     }
     return nil
   }
 
   private static var lookedAtRunCount: Int { 64 }
+
+  private mutating func isFree(_ block: Int) throws(StoreError) -> Bool {
+    try loadedLeaf(FreeMapLeaf.number(ofBlock: block))[held: FreeMapLeaf.index(of: block)] == 0
+  }
+
   /// Runs up to this length are looked for block by block.
   private static var smallRunBlockCount: Int { 8 }
 

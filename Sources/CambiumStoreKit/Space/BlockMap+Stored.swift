@@ -316,6 +316,7 @@ extension BlockMap {
     copy.allocationFloor = allocationFloor
     copy.allocationCeiling = allocationCeiling
     copy.fillsHoles = fillsHoles
+    copy.keepsRuns = keepsRuns
     return copy
   }
 }

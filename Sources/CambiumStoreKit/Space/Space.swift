@@ -107,8 +107,8 @@ public struct Space: ~Copyable, Sendable {
     let least = reservedByteCount > 0 ? 0 : Self.smallestRunByteCount
     let wantedByteCount = min(max(expected, least), Self.largestRunByteCount)
     let minimum = max(1, Self.blockCount(minimumByteCount))
-    // Where holes are to be filled, each page takes one that is no longer than itself.
-    let wanted = blocks.fillsHoles ? minimum : max(minimum, Self.blockCount(wantedByteCount))
+    // Where long runs are to be kept, each page takes one of its own length.
+    let wanted = blocks.keepsRuns ? minimum : max(minimum, Self.blockCount(wantedByteCount))
     endRun()
     let run: Range<Int>
     if let found = try blocks.findRun(minimum: minimum, wanted: wanted) {
@@ -140,8 +140,8 @@ public struct Space: ~Copyable, Sendable {
 
   /// Whether `count` blocks in a row are free, or would be if the store had `end` blocks.
   package mutating func hasRun(of count: Int, endingBefore end: Int) throws(StoreError) -> Bool {
-    if try blocks.findRun(minimum: count, wanted: count) != nil { return true }
-    return try blocks.tailRun(count: count).upperBound <= end
+    if try blocks.tailRun(count: count).upperBound <= end { return true }
+    return try blocks.findRun(minimum: count, wanted: count) != nil
   }
 
   private static func blockCount(_ byteCount: Int) -> Int {

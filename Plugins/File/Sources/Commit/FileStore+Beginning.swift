@@ -15,9 +15,12 @@ extension FileStore {
   /// Near a limit has stored first what users without one have left in memory: it is published, and takes no room that
   /// the write may use.
   private func storeWhatOthersLeft() throws(StoreError) {
-    guard options.maximumByteCount != nil, canHardlyGrow(state.withLock { $0.newest.byteCount })
-    else { return }
-    try storeLogged(waits: true)
+    guard options.maximumByteCount != nil else { return }
+    let left = try withOpenState { state throws(StoreError) -> Int? in
+      try followLiveHead(&state)
+      return state.logged == nil ? nil : state.newest.byteCount
+    }
+    if let left, canHardlyGrow(left) { try storeLogged(waits: true) }
   }
 
   /// Begins a write; called by who holds the writer lock.
@@ -32,7 +35,10 @@ extension FileStore {
     let base = try prepareWrite { books, newest throws(StoreError) in
       try catchUp(&books)
       if !stores { relocation = relocate(&books, newest: newest.head.version) }
-      books.space.blocks.fillsHoles = canHardlyGrow(newest.byteCount)
+      let isScarce =
+        canHardlyGrow(newest.byteCount) && books.space.freeByteCount < Self.ampleByteCount
+      books.space.blocks.fillsHoles = isScarce
+      books.space.blocks.keepsRuns = isScarce && options.maximumByteCount != nil
     }
     return FileWriter(store: self, base: base, relocation: relocation, stores: stores)
   }

@@ -18,8 +18,13 @@ final class FileWriter: PageWriter {
   private var hasEnded = false
   /// How large the file may become; nil for any size.
   private let sizeLimit: SizeLimit?
-  /// How much it takes that is no addition: for pages of the store's own, and for those that lie in memory.
-  var sparedUnitCount: UInt64 = 0
+  /// How much it takes for pages of the store's own, which is no addition.
+  private var metadataUnitCount: UInt64 = 0
+  /// How much the pages take that lie in memory, which is none either.
+  private lazy var residentUnitCount: UInt64 = {
+    guard sizeLimit != nil, let residence = base.residence else { return 0 }
+    return UInt64(residence.byteCount / Extent.unitByteCount)
+  }()
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
   /// Whether small commits like this one may stay in memory.
@@ -48,9 +53,6 @@ final class FileWriter: PageWriter {
     let limit = stores ? nil : store.options.maximumByteCount
     sizeLimit = limit.map { limit in
       SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })
-    }
-    if sizeLimit != nil, let residence = base.residence {
-      sparedUnitCount = UInt64(residence.byteCount / Extent.unitByteCount)
     }
   }
 
@@ -108,7 +110,7 @@ final class FileWriter: PageWriter {
   /// Whether this write frees as much as it takes when it takes `unitCount` more: it may use what is kept
   /// for such, of a limited file and of a full medium.
   func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
-    unsafe ledger.isShrinking(adding: unitCount, spared: sparedUnitCount)
+    unsafe ledger.isShrinking(adding: unitCount, spared: metadataUnitCount + residentUnitCount)
   }
 
   /// How many bytes have to be left behind what it writes on a full medium: none where it frees as much as it takes.
@@ -137,8 +139,10 @@ final class FileWriter: PageWriter {
     let end = sizeLimit.byteCount / FileLayout.blockByteCount - 1
     let (used, hasRoom) = try store.withMap { books throws(StoreError) -> (Int, Bool) in
       var hasRoom = true
-      if books.space.blocks.fillsHoles {
-        hasRoom = try books.space.hasRun(of: Self.keptBlockCount, endingBefore: end)
+      if books.space.blocks.keepsRuns {
+        let kept = min(
+          Self.keptBlockCount, sizeLimit.spareByteCount / 2 / FileLayout.blockByteCount)
+        hasRoom = try books.space.hasRun(of: kept, endingBefore: end)
       }
       return (books.usedByteCount, hasRoom)
     }
@@ -146,8 +150,8 @@ final class FileWriter: PageWriter {
       hasRoom ? used + FileLayout.blockByteCount : .max, usesSpare: false, path: store.path)
   }
 
-  /// So many blocks in a row are kept for deletions: a leaf has 64 KiB at most.
-  private static let keptBlockCount = 16
+  /// So many blocks in a row are kept for deletions: a leaf has 64 KiB at most, and pages lead to it.
+  private static let keptBlockCount = 24
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     try allocate(byteCount: byteCount, isMetadata: false)
@@ -164,14 +168,14 @@ final class FileWriter: PageWriter {
       }
     }
     unsafe ledger.take(extent)
-    if isMetadata { sparedUnitCount += extent.unitCount }
+    if isMetadata { metadataUnitCount += extent.unitCount }
     return extent
   }
 
   /// Takes back room that was given out for a page of the store's own, and not written.
   func takeBack(_ extent: Extent) {
     guard unsafe ledger.giveUp(extent) else { return }
-    sparedUnitCount -= extent.unitCount
+    metadataUnitCount -= extent.unitCount
     store.books.withLock { $0.space.takeBack(extent) }
   }
 

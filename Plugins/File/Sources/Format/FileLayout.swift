@@ -126,7 +126,7 @@ enum FileLayout {
     static let start = version + 8
     /// How many bytes of records lie in this one.
     static let recordByteCount = start + 8
-    /// The checksum of the batch before; zero in the first.
+    /// The checksum of the batch before; in the first that of the record of the version that the log follows.
     static let link = recordByteCount + 8
     static let byteCount = link + 8
   }

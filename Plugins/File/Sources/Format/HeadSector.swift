@@ -53,13 +53,15 @@ struct HeadSector: Hashable, Sendable {
     guard
       let next = HeadSector(
         stored: stored, identity: identity, at: Self.place(atByte: offset)),
-      next.former?.link == former.checksum, next.head.version == head.version + 1
+      next.former?.link == former.checksum, next.head.version == head.version + 1,
+      next.head.epoch == head.epoch, next.sequence == sequence, next.durable == head.version,
+      !next.isSettled
     else { return }
-    throw .damaged(
-      Damage(
-        .head,
-        "version \(next.head.version) was left half settled by an earlier version of this library, which can settle it: open and close the file with that one"
-      ))
+    throw .leftUnfinished(
+      path: path,
+      what:
+        "version \(next.head.version) lies where this one does not look; open and close the file with that one"
+    )
   }
 
   /// The head of a new file.

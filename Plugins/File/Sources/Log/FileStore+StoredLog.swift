@@ -176,6 +176,11 @@ extension FileWriter {
     let (present, used) = store.state.withLock { ($0.newest.log, $0.newest.byteCount) }
     let limit = store.options.storedLogByteCount
     let wanted = min(limit, max(128 << 10, used / 16)) / FileLayout.blockByteCount
+    if let present, store.options.maximumByteCount != nil, store.canHardlyGrow(used) {
+      // Nothing stays in memory so near the limit: the room is of better use.
+      giveUp(present)
+      return nil
+    }
     let isBehindEnd = present.map { relocation?.contains($0) ?? false } ?? false
     // Whole blocks of it are used.
     let byteCount = (wanted + 1) * FileLayout.blockByteCount - Extent.unitByteCount

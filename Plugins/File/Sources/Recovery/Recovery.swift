@@ -80,7 +80,13 @@ struct Recovery {
   ) throws(StoreError) -> (head: HeadSector, slot: Int, extents: [Extent])? {
     for (head, slot) in candidates {
       try head.ensureIsLast(in: check.identity, check.device, path: check.path)
-      if head.hasUnsyncedData { throw .volatileContent(path: check.path) }
+      if head.hasUnsyncedData {
+        throw .leftUnfinished(
+          path: check.path,
+          what:
+            "it holds unsynced data (durability none); delete it and start again, or let that version open it if the system was not restarted since"
+        )
+      }
       if head.isSettled {
         try check.checkLength(head)
         return (head, slot, [])
