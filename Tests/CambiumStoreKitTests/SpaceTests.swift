@@ -168,6 +168,11 @@ struct SpaceTests {
     #expect(lone == count - 9..<count - 8)
     let long = try blocks.findRun(minimum: 17, wanted: 17)
     #expect(long == run)
+    letGo(count - 20..<count - 14)
+    let six = try blocks.findRun(minimum: 6, wanted: 6)
+    #expect(six == count - 20..<count - 14)
+    let four = try blocks.findRun(minimum: 4, wanted: 4)
+    #expect(four?.count == 4)
     // At the end of the store it has no block behind it.
     blocks.hold(Extent(address: UInt64((count - 9) * 64), unitCount: 64))
     letGo(count - 1..<count)

@@ -24,9 +24,7 @@ extension BlockMap {
   private mutating func findRun(
     minimum: Int, wanted: Int, below ceiling: Int
   ) throws(StoreError) -> Range<Int>? {
-    if keepsRuns, wanted == 1, let block = try findLoneBlock(below: ceiling) {
-      return block..<block + 1
-    }
+    if keepsRuns, let run = try findWholeRun(wanted, below: ceiling) { return run }
     if let run = try search(wanted, below: ceiling) { return run }
     // Bulk work takes smaller holes too, so that they do not stay for ever; but not crumbs, which
     // would cost it a write each. Crumbs serve when much of the store consists of them.
@@ -39,19 +37,21 @@ extension BlockMap {
     return least < wanted ? try search(least, below: ceiling) : nil
   }
 
-  /// The next free block between two that are in use: where longer runs are few, they stay for longer pages.
+  /// `count` free blocks between two that are in use: where longer runs are few, they stay for longer pages.
   ///
   /// Nil where none is found soon.
-  private mutating func findLoneBlock(below ceiling: Int) throws(StoreError) -> Int? {
+  private mutating func findWholeRun(
+    _ count: Int, below ceiling: Int
+  ) throws(StoreError) -> Range<Int>? {
     var first = allocationFloor
     for _ in 0..<Self.lookedAtRunCount {
-      guard let start = try search(1, from: first, to: ceiling)?.lowerBound else { return nil }
+      guard let run = try search(count, from: first, to: ceiling) else { return nil }
       // What begins where the look before has ended goes on from there.
-      let goesOn = start == first && start > allocationFloor
-      first = start + 1
+      let goesOn = run.lowerBound == first && first > allocationFloor
+      first = run.upperBound
       guard first < blockCount, try isFree(first) else {
         if goesOn { continue }
-        return start
+        return run
       }
       let leaf = try loadedLeaf(FreeMapLeaf.number(ofBlock: first))
       first += leaf.freeCount(from: FreeMapLeaf.index(of: first), atMost: FreeMapLeaf.blockCount)

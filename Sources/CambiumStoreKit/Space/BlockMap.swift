@@ -51,7 +51,7 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   var longestRun = Int.max
   /// Whether small holes are used however little is free: the store can hardly grow.
   package var fillsHoles = false
-  /// Whether long runs are kept for large pages: each page takes one of its own length, and small ones fill lone blocks.
+  /// Whether long runs are kept for large pages: each page takes one of its own length first.
   package var keepsRuns = false
   /// No block before this one is given out: it is not known what old versions see there.
   package var allocationFloor: Int
