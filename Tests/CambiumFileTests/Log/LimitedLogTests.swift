@@ -8,7 +8,7 @@ import Testing
 /// Small commits of files that may not become larger than they are told: what they leave in memory has its room below
 /// the limit.
 struct LimitedLogTests {
-  @Test(arguments: Exhaustive.seeds(40, few: 3))
+  @Test(arguments: Exhaustive.seeds(40, few: 2))
   func `a file is filled to its limit by small commits, and emptied, as often as anybody likes`(
     seed: UInt64
   ) throws {

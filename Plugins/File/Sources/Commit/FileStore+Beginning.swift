@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// How a write begins: the writer lock, what a crash has left, and what is known of the free space.
 extension FileStore {
@@ -23,6 +24,15 @@ extension FileStore {
     if let left, canHardlyGrow(left) { try storeLogged(waits: true) }
   }
 
+  /// Whether room in one piece is to be kept for deletions: near a limit, where additions have left little more than
+  /// what is kept for those.
+  private func keepsRuns(_ freeByteCount: Int, _ newest: HeadSector) -> Bool {
+    guard let limit = options.maximumByteCount, canHardlyGrow(newest.byteCount) else {
+      return false
+    }
+    return freeByteCount < 2 * SizeLimit(limit).spareByteCount
+  }
+
   /// Begins a write; called by who holds the writer lock.
   ///
   /// `stores` says that it makes the newest version once more.
@@ -35,10 +45,8 @@ extension FileStore {
     let base = try prepareWrite { books, newest throws(StoreError) in
       try catchUp(&books)
       if !stores { relocation = relocate(&books, newest: newest.head.version) }
-      let isScarce =
-        canHardlyGrow(newest.byteCount) && books.space.freeByteCount < Self.ampleByteCount
-      books.space.blocks.fillsHoles = isScarce
-      books.space.blocks.keepsRuns = isScarce && options.maximumByteCount != nil
+      books.space.blocks.fillsHoles = canHardlyGrow(newest.byteCount)
+      books.space.blocks.keepsRuns = keepsRuns(books.space.freeByteCount, newest)
     }
     return FileWriter(store: self, base: base, relocation: relocation, stores: stores)
   }
