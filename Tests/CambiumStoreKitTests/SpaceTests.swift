@@ -146,7 +146,7 @@ struct SpaceTests {
     #expect(run == (border - 3)..<(border + 3))
   }
 
-  @Test(arguments: [1, 2, 8, 15])
+  @Test(arguments: [1, 2, 8, 15, 16])
   func `where long runs are kept, a small page takes a lone block and none of a run`(
     before: Int
   ) throws {

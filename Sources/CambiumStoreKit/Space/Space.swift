@@ -138,12 +138,6 @@ public struct Space: ~Copyable, Sendable {
     return run
   }
 
-  /// Whether `count` blocks in a row are free, or would be if the store had `end` blocks.
-  package mutating func hasRun(of count: Int, endingBefore end: Int) throws(StoreError) -> Bool {
-    if try blocks.tailRun(count: count).upperBound <= end { return true }
-    return try blocks.findRun(minimum: count, wanted: count) != nil
-  }
-
   private static func blockCount(_ byteCount: Int) -> Int {
     (byteCount + BlockMap.blockByteCount - 1) / BlockMap.blockByteCount
   }

@@ -14,9 +14,9 @@ struct LogHandOverTests {
 
   init() throws { fixture = try LogFixture() }
 
-  @Test(arguments: [false, true])
+  @Test(arguments: LimitedBeginning.allCases)
   func `who may not let the file grow stores what others have left in memory, and deletes`(
-    syncsFirst: Bool
+    beginning: LimitedBeginning
   ) throws {
     let fixture = try LogFixture()
     let (store, database) = try fixture.open()
@@ -36,10 +36,10 @@ struct LogHandOverTests {
     // As much as somebody may use who may not use what is kept for deletions.
     let used = try store.statistics().totalByteCount
     var options = fixture.options()
-    options.maximumByteCount = used + (512 << 10)
+    options.maximumByteCount = used + beginning.room
     var last: Snapshot?
     // More than what is kept has room for, or less.
-    for key in stride(from: 0 as Int64, to: 4_000, by: syncsFirst ? 100 : 200) {
+    for key in stride(from: 0 as Int64, to: 4_000, by: beginning == .afterSync ? 100 : 200) {
       let transaction = try database.beginWrite(expecting: .relaxed)
       _ = try transaction.editTable("T")?.update(key: key, column: 1, value: .int(key))
       last = try transaction.commit(durability: .relaxed)
@@ -47,11 +47,13 @@ struct LogHandOverTests {
     let lying = try #require(last?.head.residence)
     #expect(lying.byteCount > 100 << 10)
     let (_, limited) = try fixture.open(options)
-    if syncsFirst { try limited.sync() }
+    if beginning == .afterSync { try limited.sync() }
     for key in stride(from: 0 as Int64, to: 40, by: 2) {
-      let transaction = try limited.beginWrite(expecting: key == 0 ? .relaxed : .full)
-      #expect(try transaction.editTable("T")?.remove(key: key) == true)
-      _ = try transaction.commit(durability: key == 0 ? .relaxed : .full)
+      let durability: Durability = key == 0 ? .relaxed : .full
+      try beginning.write(limited, durability) { transaction in
+        let isRemoved = try transaction.editTable("T")?.remove(key: key)
+        #expect(isRemoved == true)
+      }
     }
     let again = try database.beginWrite(expecting: .relaxed)
     _ = try again.editTable("T")?.update(key: 101, column: 1, value: .int(1))
@@ -349,5 +351,39 @@ struct LogHandOverTests {
     #expect(try reopened.snapshot().head.residence == nil)
     #expect(try DatabaseContent(of: reopened.snapshot()) == content)
     try reopened.close()
+  }
+}
+
+/// How somebody begins to write who may not let the file grow.
+enum LimitedBeginning: CaseIterable {
+  case atOnce, afterSync, inTurn
+
+  /// How much more than the file has it may take, which is less than additions may use.
+  var room: Int { self == .inTurn ? 768 << 10 : 512 << 10 }
+
+  /// Commits what `body` changes.
+  func write(
+    _ database: Database, _ durability: Durability,
+    _ body: @escaping @Sendable (Transaction) throws -> Void
+  ) throws {
+    if self != .inTurn {
+      let transaction = try database.beginWrite(expecting: durability)
+      try body(transaction)
+      _ = try transaction.commit(durability: durability)
+      return
+    }
+    let ended = DispatchSemaphore(value: 0)
+    let outcome = Mutex<Result<Void, any Error>>(.success(()))
+    database.beginWrite(expecting: durability) { result in
+      let done = Result {
+        let transaction = try result.get()
+        try body(transaction)
+        _ = try transaction.commit(durability: durability)
+      }
+      outcome.withLock { $0 = done }
+      ended.signal()
+    }
+    ended.wait()
+    try outcome.withLock { try $0.get() }
   }
 }

@@ -129,29 +129,15 @@ final class FileWriter: PageWriter {
       (blockCount + 1) * FileLayout.blockByteCount, usesSpare: usesSpare, path: store.path)
   }
 
-  /// Throws when this write only adds, and more is in use than such a one may take, or near the limit no room is left
-  /// in one piece for those that free as much as they take.
+  /// Throws when this write only adds, and more is in use than such a one may take.
   ///
   /// It may have found holes in what is kept for others, and runs are longer than the page that they were
   /// taken for.
   func checkSize() throws(StoreError) {
     guard let sizeLimit, version > base.version, !isShrinking() else { return }
-    let end = sizeLimit.byteCount / FileLayout.blockByteCount - 1
-    let (used, hasRoom) = try store.withMap { books throws(StoreError) -> (Int, Bool) in
-      var hasRoom = true
-      if books.space.blocks.keepsRuns {
-        let kept = min(
-          Self.keptBlockCount, sizeLimit.spareByteCount / 2 / FileLayout.blockByteCount)
-        hasRoom = try books.space.hasRun(of: kept, endingBefore: end)
-      }
-      return (books.usedByteCount, hasRoom)
-    }
-    try sizeLimit.check(
-      hasRoom ? used + FileLayout.blockByteCount : .max, usesSpare: false, path: store.path)
+    let used = try store.withMap { books in books.usedByteCount }
+    try sizeLimit.check(used + FileLayout.blockByteCount, usesSpare: false, path: store.path)
   }
-
-  /// So many blocks in a row are kept for deletions: a leaf has 64 KiB at most, and pages lead to it.
-  private static let keptBlockCount = 24
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     try allocate(byteCount: byteCount, isMetadata: false)
