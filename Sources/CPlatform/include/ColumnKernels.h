@@ -34,22 +34,28 @@ static inline bool cambium_equal(const void *left, const void *right, size_t cou
   return memcmp(left, right, count) == 0;
 }
 
+/// Whether one of the first `count` words of 8 bytes differs; a constant count becomes vector code.
+static inline __attribute__((always_inline)) int cambium_differ(
+    const char *left, const char *right, size_t count) {
+  uint64_t difference = 0;
+  for (size_t index = 0; index < count; index++) {
+    uint64_t a, b;
+    memcpy(&a, left + 8 * index, 8), memcpy(&b, right + 8 * index, 8);
+    difference |= a ^ b;
+  }
+  return difference != 0;
+}
+
 /// How many bytes from the start are equal: whole words of 8 bytes, or all `count`.
 static inline size_t cambium_equal_prefix(const void *left, const void *right, size_t count) {
   const char *one = (const char *)left, *other = (const char *)right;
-  size_t place = 0, block = 64;
-  // Ever larger blocks up to one that differs, and then its halves.
-  while (count - place >= block && memcmp(one + place, other + place, block) == 0) {
-    place += block;
-    if (block < 2048) block *= 2;
-  }
-  while ((block /= 2) >= 64)
-    if (count - place >= block && memcmp(one + place, other + place, block) == 0) place += block;
-  for (; count - place >= 8; place += 8) {
-    uint64_t a, b;
-    memcpy(&a, one + place, 8), memcpy(&b, other + place, 8);
-    if (a != b) return place;
-  }
+  // Most looks end here.
+  if (count >= 8 && cambium_differ(one, other, 1)) return 0;
+  size_t place = 0;
+  while (count - place >= 128 && !cambium_differ(one + place, other + place, 16)) place += 128;
+  while (count - place >= 16 && !cambium_differ(one + place, other + place, 2)) place += 16;
+  if (count - place >= 8 && !cambium_differ(one + place, other + place, 1)) place += 8;
+  if (count - place >= 8) return place;
   while (count > place && one[place] == other[place]) place++;
   return place == count ? count : place & ~(size_t)7;
 }

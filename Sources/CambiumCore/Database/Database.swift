@@ -20,7 +20,7 @@ public struct DatabaseOptions: Hashable, Sendable {
   ///
   /// What is pinned and was changed since is kept: this tells of a snapshot that was forgotten, in
   /// place of a store that grows. The newest version counts if somebody reads it. What another process,
-  /// or another database over the same store, keeps in between reads counts, too, for half a second at
+  /// or another database over the same store, keeps of its reads and commits counts, too, for half a second at
   /// most, and so does the version that a sync is making durable: the limit is for tens of versions.
   public var maximumNumberOfActiveVersions: Int?
 
@@ -112,9 +112,9 @@ public final class Database: Sendable {
   /// The newest version.
   ///
   /// While it stays the newest and somebody holds it, every call returns the same snapshot. One that
-  /// is asked for again and again is kept in between, and so is the version that a commit of this
-  /// database makes of one that was read; it goes half a second after the last call, a quarter of a
-  /// second after somebody else's commit, or at once with a commit of this database.
+  /// is asked for again and again is kept in between, and so is what a commit of this database makes; it
+  /// goes half a second after the last call, a quarter of a second after a commit that nobody asks for or one
+  /// of somebody else, or at once with a commit of this database.
   public func snapshot() throws(StoreError) -> Snapshot {
     if let known = latest.known, store.isNewest(known.pin) { return known }
     // Where none is alive, pinning tells which version is the newest.
@@ -234,7 +234,7 @@ public final class Database: Sendable {
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more than `limit` versions are pinned.
   package func checkActiveVersions(limit: Int?) throws(StoreError) {
     guard let limit else { return }
-    // What is kept in between reads is nobody's.
+    // What is cached is nobody's.
     latest.letGo()
     let count = try store.pinnedVersionCount()
     if count > limit { throw .tooManyVersions(count: count, limit: limit) }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Known while somebody holds it. A version that is asked for again when nobody does is *cached*: the
 /// database keeps its snapshot, so that the next read begins without a pin. So is a version that this
-/// database publishes, if the one before was read. Nothing is cached for long: a commit of this
+/// database publishes, from which its next transaction begins, too. Nothing is cached for long: a commit of this
 /// database ends it, and a look every quarter of a second when it is not the newest version any more,
 /// because somebody else has committed, or was not asked for since the last look. Nobody looks while
 /// nothing is cached.
@@ -23,10 +23,6 @@ final class LatestSnapshot: Sendable {
     var pinned: Version?
     /// What is older is not cached.
     var oldest: Version = 0
-    /// Whether a reader has pinned the version that this database published last, or a later one.
-    var isRead = false
-    /// Whether the version was read that a commit has just superseded.
-    var wasRead = false
     var isClosed = false
 
     /// Remembers `snapshot` for as long as somebody holds it; what was remembered, to be let go of without the lock.
@@ -74,13 +70,9 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// Remembers `snapshot`, which this database has published; it is cached if the version before was
-  /// read.
+  /// Caches `snapshot`, which this database has published: it is likely read, or written on, next.
   func note(published snapshot: Snapshot) {
-    note(snapshot, isUsed: false) { state in
-      defer { state.wasRead = false }
-      return state.wasRead
-    }
+    note(snapshot, isUsed: false) { _ in true }
   }
 
   /// Remembers `snapshot`, which was pinned for a reader; it is cached if its version was pinned for one
@@ -88,7 +80,6 @@ final class LatestSnapshot: Sendable {
   func note(pinned snapshot: Snapshot) {
     note(snapshot, isUsed: true) { state in
       defer { state.pinned = snapshot.version }
-      state.isRead = true
       return state.pinned == snapshot.version
     }
   }
@@ -122,8 +113,6 @@ final class LatestSnapshot: Sendable {
   func supersede(by version: Version) {
     end { state in
       state.oldest = max(state.oldest, version)
-      state.wasRead = state.isRead || state.cached != nil && state.wasUsed
-      state.isRead = false
       return state.cached?.version ?? version < version
     }
   }
@@ -169,12 +158,12 @@ final class LatestSnapshot: Sendable {
   /// Lets go of what is cached if it is not the newest any more, nobody has asked for it lately, or who
   /// begins to read is better off with a new one; when to look again, if at all.
   private func look(now: Int64) -> Int64? {
-    let cached = state.withLock { $0.cached }
-    let mayStay =
-      cached.map { $0.source.store.isNewest($0.pin) && !$0.source.isOutworn } ?? false
     let isOver = end { state in
-      // Another one that came meanwhile has been used just now.
-      let isKept = state.cached != nil && state.wasUsed && (mayStay || state.cached !== cached)
+      // Asked under the lock: a snapshot that this held without it would outlive what lets go of it meanwhile, and with
+      // it its pin the closing of the store.
+      let mayStay =
+        state.cached.map { $0.source.store.isNewest($0.pin) && !$0.source.isOutworn } ?? false
+      let isKept = state.wasUsed && mayStay
       state.wasUsed = false
       state.isWatched = isKept
       return !isKept

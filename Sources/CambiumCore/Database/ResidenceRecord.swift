@@ -39,7 +39,7 @@ package struct ResidenceRecord {
 
   /// Appends the stored form.
   package func write(to bytes: inout OutputRawSpan) {
-    bytes.append(copying: root.storedBytes)
+    unsafe Self.append(TreeRoot.byteCount, &bytes) { unsafe root.store(to: $0) }
     bytes.append(changes.count)
     bytes.append(freed.count)
     for change in changes { put(change, &bytes) }
@@ -91,10 +91,15 @@ package struct ResidenceRecord {
   }
 
   private static func put(_ reference: PageReference, _ bytes: inout OutputRawSpan) {
-    unsafe withUnsafeTemporaryAllocation(
-      byteCount: PageReference.byteCount, alignment: 8
-    ) { form in
-      if let start = form.baseAddress { unsafe reference.store(to: start) }
+    unsafe append(PageReference.byteCount, &bytes) { unsafe reference.store(to: $0) }
+  }
+
+  /// Appends `byteCount` bytes that `store` writes.
+  @inline(__always) private static func append(
+    _ byteCount: Int, _ bytes: inout OutputRawSpan, store: (UnsafeMutableRawPointer) -> Void
+  ) {
+    unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { form in
+      if let start = form.baseAddress { unsafe store(start) }
       unsafe bytes.append(copying: UnsafeRawBufferPointer(form))
     }
   }

@@ -20,14 +20,14 @@ extension Transaction {
     ) { [self] head in
       context.trustWritten()
       if root == flushed {
-        database.tables.advance(from: writer.base, to: head, noteTables)
+        database.tables.advance(from: base, to: head, noteTables)
       }
     }
   }
 
   /// Has every tree edited of which pages lie in memory, so that they are written.
   private func editResidentTrees() throws(StoreError) {
-    if writer.base.residence == nil { return }
+    if base.residence == nil { return }
     try catalog.forEachUnstoredTree { name, entry throws(StoreError) in
       if case .table = entry { _ = try editTable(name) } else { _ = try editKeyTree(name) }
     }
@@ -46,12 +46,10 @@ extension Transaction {
         durability, isAwaited: isAwaited, metadataByteCount: metadata.count)
     }
     guard !storesPages, mayStayInMemory(), unsafe droppedTables.isEmpty,
-      try DeadRoots(catalog: names, context: context).isEmpty(&deadRoots, in: writer.base)
+      try DeadRoots(catalog: names, context: context).isEmpty(&deadRoots, in: base)
     else { return nil }
     for (_, editor) in unsafe tables.entries { _ = try editor.settle() }
     for (_, editor) in unsafe keyTrees.entries { _ = editor.settle() }
-    // Rows that waited in a log may have been written.
-    guard mayStayInMemory() else { return nil }
     for (name, editor) in unsafe tables.entries {
       try note(editor, name, roots: editor.keepRoots())
     }
@@ -59,12 +57,13 @@ extension Transaction {
       try unsafe note(editor.root, keyTree: name)
     }
     try context.dirty.packChanges()
-    // A description that does not fit beside its name was written; and now it is known how long a record is.
+    // Rows that waited in a log may have been written, or a description that does not fit beside its name; and now it
+    // is known how long a record is.
     guard mayStayInMemory() else { return nil }
     return try context.publishInMemory(
       root: names.settle(), durability: durability, metadata: metadata
     ) { [self] head in
-      database.tables.advance(from: writer.base, to: head, noteTables)
+      database.tables.advance(from: base, to: head, noteTables)
     }
   }
 
@@ -79,11 +78,11 @@ extension Transaction {
   /// Lists the trees that were given up, and frees some pages of those that are listed.
   private func reclaimDeadRoots(_ progress: inout DeadRoots.Progress) throws(StoreError) {
     let abandoned = context.takeAbandonedRoots()
-    if abandoned.isEmpty, progress.isEmpty(in: writer.base) { return }
+    if abandoned.isEmpty, progress.isEmpty(in: base) { return }
     let list = DeadRoots(catalog: names, context: context)
     for root in abandoned { try list.add(root) }
     try list.reclaim(
-      pageLimit: database.options.deadPagesPerCommit, &progress, base: writer.base)
+      pageLimit: database.options.deadPagesPerCommit, &progress, base: base)
   }
 
   /// Moves some pages to where the store would like them; the new root of the catalog.

@@ -4,6 +4,8 @@
 public final class Transaction: WriteTransaction {
   let database: Database
   let writer: any PageWriter
+  /// What it began at.
+  let base: Head
   /// Where trees that rows own are edited, besides the tables and key trees named in the catalog.
   package let context: WriteContext
   var names: KeyTreeEditor
@@ -26,10 +28,11 @@ public final class Transaction: WriteTransaction {
   init(database: Database, writer: any PageWriter, source: PageSource) {
     self.database = database
     self.writer = writer
+    base = writer.base
     context = WriteContext(
       source: source, writer: writer, codec: database.codec, store: database.identity,
-      residence: writer.base.residence)
-    names = Self.names(root: writer.base.root, context)
+      residence: base.residence)
+    names = Self.names(root: base.root, context)
   }
 
   /// An editor of the catalog at `root`.
@@ -45,10 +48,10 @@ public final class Transaction: WriteTransaction {
   public var version: Version { writer.version }
 
   /// The version it began from.
-  public var baseVersion: Version { writer.base.version }
+  public var baseVersion: Version { base.version }
 
   /// Whether the store has all pages of that version; otherwise some lie in memory.
-  package var beganWithAllPagesStored: Bool { writer.base.residence == nil }
+  package var beganWithAllPagesStored: Bool { base.residence == nil }
 
   // MARK: Reading
 
@@ -112,10 +115,10 @@ public final class Transaction: WriteTransaction {
 
   /// A table that this transaction has neither changed nor dropped, as its base has it.
   private func knownTable(_ name: String) throws(StoreError) -> TableCache.Entry? {
-    if let known = database.tables.entry(name, in: writer.base) { return known }
+    if let known = database.tables.entry(name, in: base) { return known }
     guard let table = try catalog.table(name) else { return nil }
     let entry = TableCache.Entry(table)
-    database.tables.note(entry, name, in: writer.base)
+    database.tables.note(entry, name, in: base)
     return entry
   }
 
@@ -230,12 +233,12 @@ public final class Transaction: WriteTransaction {
         { pin } else {
           try publishStored(durability, metadata, &deadRoots)
         }
-      deadRoots.advance(from: writer.base, to: pin.head)
+      deadRoots.advance(from: base, to: pin.head)
       database.deadRoots.withLock { $0 = deadRoots }
       database.supersede(by: pin.head.version)
       end()
       // It may be the same version with its pages stored.
-      if pin.head.version == writer.base.version { return pin }
+      if pin.head.version == base.version { return pin }
       if !database.watchers.isEmpty { database.watchers.tell(pin.head.version) }
       DatabaseEvents.tell(since: start, database.identity.path) {
         unsafe .committed(
@@ -255,7 +258,7 @@ public final class Transaction: WriteTransaction {
   /// told of what the store shows now.
   private func endUnknown() {
     end()
-    if let newest = try? database.store.newestHead(), newest.version > writer.base.version {
+    if let newest = try? database.store.newestHead(), newest.version > base.version {
       database.watchers.tell(newest.version)
     }
   }

@@ -1,12 +1,12 @@
-/// Pointers: the new array's own memory, during one call.
+/// Pointers: memory of the call's own, whose first bytes `write` has initialized.
 extension [UInt8] {
-  /// What `write` appends, of `limit` bytes at most.
+  /// What `write` appends, of `limit` bytes at most; takes no more memory than that in the end.
   package init(limit: Int, _ write: (inout OutputRawSpan) -> Void) {
-    unsafe self.init(unsafeUninitializedCapacity: limit) { buffer, byteCount in
-      let memory = UnsafeMutableRawBufferPointer(buffer)
+    self = unsafe withUnsafeTemporaryAllocation(byteCount: limit, alignment: 8) { memory in
       var bytes = unsafe OutputRawSpan(buffer: memory, initializedCount: 0)
       write(&bytes)
-      byteCount = unsafe bytes.finalize(for: memory)
+      let count = unsafe bytes.finalize(for: memory)
+      return unsafe [UInt8](UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
   }
 }

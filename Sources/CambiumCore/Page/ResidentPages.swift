@@ -18,11 +18,11 @@
   @safe private final class Chunk {
     let entries: UnsafeMutablePointer<Entry>
     /// Keeps the pages.
-    private(set) var pages: ContiguousArray<DirtyPage?>
+    let pages: ContiguousArray<DirtyPage?>
 
-    /// A copy of `former`, or one without pages.
-    init(_ former: Chunk?) {
-      pages =
+    /// A copy of `former`, or one without pages, in which `changes` are made.
+    init(_ former: Chunk?, _ changes: ArraySlice<DirtyPages.Change>) {
+      var pages =
         former?.pages ?? ContiguousArray(repeating: nil, count: ResidentPages.chunkCount)
       unsafe entries = .allocate(capacity: ResidentPages.chunkCount)
       if let former {
@@ -30,17 +30,18 @@
       } else {
         unsafe entries.initialize(repeating: Entry(), count: ResidentPages.chunkCount)
       }
+      for change in changes {
+        let index = change.index % ResidentPages.chunkCount
+        let frozen = change.page?.frozen
+        pages[index] = change.page
+        unsafe entries[index] = unsafe Entry(
+          bytes: frozen?.bytes, byteCount: UInt32(frozen?.byteCount ?? 0),
+          rawKind: change.page?.kind.rawValue ?? 0)
+      }
+      self.pages = pages
     }
 
     deinit { unsafe entries.deallocate() }
-
-    /// Puts a page in, or takes one out; before the chunk is shared.
-    func set(_ index: Int, _ page: DirtyPage?) {
-      pages[index] = page
-      unsafe entries[index] = unsafe Entry(
-        bytes: page?.frozen.bytes, byteCount: UInt32(page?.frozen.byteCount ?? 0),
-        rawKind: page?.kind.rawValue ?? 0)
-    }
   }
 
   fileprivate static let chunkCount = 16
@@ -94,17 +95,16 @@
   /// The same with other pages, or none, at some numbers, which ascend.
   func replacing(_ changes: [DirtyPages.Change]) -> ResidentPages {
     var chunks = chunks
-    var copied = -1
-    for change in changes {
-      let number = change.index / Self.chunkCount
+    var start = 0
+    while start < changes.count {
+      let number = changes[start].index / Self.chunkCount
+      var end = start + 1
+      while end < changes.count, changes[end].index / Self.chunkCount == number { end += 1 }
       if number >= chunks.count {
         chunks += repeatElement(nil, count: number + 1 - chunks.count)
       }
-      if number != copied {
-        copied = number
-        chunks[number] = Chunk(chunks[number])
-      }
-      chunks[number]?.set(change.index % Self.chunkCount, change.page)
+      chunks[number] = Chunk(chunks[number], changes[start..<end])
+      start = end
     }
     return ResidentPages(chunks)
   }
