@@ -70,8 +70,8 @@ public struct FileStoreOptions: Sendable {
   /// A mapping is never smaller, so that most files are mapped once.
   package var smallestMappingByteCount = 1 << 30
   /// About so much room is kept behind what is used of a file for small commits whose pages lie in memory, and
-  /// less in a small file.
-  package var loggedByteCount = 1 << 20
+  /// less in one of less than 64 MiB.
+  package var loggedByteCount = 4 << 20
   /// So large at most is the log in the file; zero for none.
   ///
   /// Small durable commits leave there what they change until their pages are stored. It takes a sixteenth of the file,

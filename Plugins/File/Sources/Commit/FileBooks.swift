@@ -28,6 +28,8 @@ struct FileBooks: ~Copyable, Sendable {
   var writesSinceLivenessCheck = 0
   /// Whether live pages are being moved from the end of the file to free room before it.
   var isRelocating = false
+  /// When a small commit has last stored its pages so that some are moved.
+  var lastMove: Int64?
   /// Where to look for pages of the free map that are to be moved.
   var nextRelocatedLeaf = 0
   /// Before this version it is not tried again to cut off the end of the file.

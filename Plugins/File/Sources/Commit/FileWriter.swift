@@ -11,6 +11,8 @@ final class FileWriter: PageWriter {
   /// Whether the commit writes the whole free map anew.
   let rebuildsFreeMap: Bool
   let relocation: Relocation?
+  /// Whether this commit stores its pages, however small it is, so that some are moved.
+  private(set) lazy var movesPages = relocation != nil && store.isTimeToMove(version)
   // Exclusivity is not checked: a write has one user, and no access to these calls out.
   @exclusivity(unchecked) var ledger = WriteLedger()
   /// Whether a sync will likely wait for this version.

@@ -136,11 +136,11 @@ extension FileStore: ResidentStore {
     return min(wanted, SizeLimit(limit).usableByteCount - used)
   }
 
-  /// How much room is kept for what lies in memory, behind the `used` bytes of the file; none on a full medium, where
-  /// nothing does.
+  /// How much room is kept for what lies in memory, behind the `used` bytes of the file: a sixteenth of them, in a small
+  /// file as much as is used but a megabyte at most; none on a full medium, where nothing does.
   func loggedByteCount(in used: Int) -> Int {
     guard usesLog.load(ordering: .relaxed), !isMediumFull.load(ordering: .relaxed) else { return 0 }
-    return min(options.loggedByteCount, max(256 << 10, used))
+    return min(options.loggedByteCount, max(256 << 10, min(used, 1 << 20), used / 16))
   }
 
   /// What the small commit of `version` was given; nothing where that is not known.
@@ -280,7 +280,7 @@ extension FileWriter: ResidentWriter {
   /// Pages are moved by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
     let isDurable = change.durability == .full
-    if relocation != nil, version % Self.storedPerRelocation == 0 { return false }
+    if movesPages { return false }
     if isDurable || change.isAwaited {
       guard isDurable, store.usesStoredLog, store.countSmallCommit() else { return false }
     }
@@ -296,8 +296,6 @@ extension FileWriter: ResidentWriter {
     wantsLog = !store.mayStoreInLog(recordByteCount)
     return !wantsLog
   }
-
-  private static let storedPerRelocation: Version = 16
 
   func publish(
     root: TreeRoot, residence: Residence, durability: Durability, metadata: [UInt8],
