@@ -1,3 +1,4 @@
+import CPlatform
 import TestSupport
 import Testing
 
@@ -19,6 +20,24 @@ struct ColumnKernelWhiteBoxTests {
       return base &+ Int64(bitPattern: width == 64 ? offset : min(offset, reach))
     }
     return (values, base)
+  }
+
+  @Test func `equal bytes are counted in whole words up to one that differs, or to the end`() {
+    var generator = SeededGenerator(seed: 1)
+    let bytes = generator.bytes(count: 300)
+    for count in 0...bytes.count {
+      // The one behind the last is not looked at.
+      for place in 0...count where place < bytes.count {
+        var other = bytes
+        other[place] ^= 1
+        let found = bytes.withUnsafeBytes { one in
+          other.withUnsafeBytes { other in
+            unsafe cambium_equal_prefix(one.baseAddress, other.baseAddress, count)
+          }
+        }
+        #expect(found == (place == count ? count : place & ~7), "\(place) of \(count)")
+      }
+    }
   }
 
   @Test(arguments: [0, 1, 2, 4, 7, 8, 13, 16, 30, 32, 50, 64])

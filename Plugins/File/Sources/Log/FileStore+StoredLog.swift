@@ -170,8 +170,8 @@ extension FileWriter {
 
   /// Where the log lies for the commits that follow this one; nil for none.
   ///
-  /// It gets a place when a commit would have used it, another one when the file has outgrown it or is to end before
-  /// it. Where there is no room it is left as it is.
+  /// It gets a place when a commit would have used it, another one when the file has outgrown it, and one before its own
+  /// when the file is to end there. Where there is no room it is left as it is.
   func placeOfLog() throws(StoreError) -> Extent? {
     let (present, used) = store.state.withLock { ($0.newest.log, $0.newest.byteCount) }
     let limit = store.options.storedLogByteCount
@@ -192,7 +192,8 @@ extension FileWriter {
     do throws(StoreError) {
       let place = try allocate(byteCount: byteCount, isMetadata: true)
       extent = place
-      if isTooSmall || !(relocation?.contains(place) ?? false) {
+      // It moves at no cost: any place before its own lets the file end sooner, though pages leave none before the end.
+      if isTooSmall || present.map({ place.end <= $0.address }) ?? true {
         // No hole may be left there: who fills one waits for the medium's own books, too, or finds it full.
         try store.growAhead(
           to: place.byteOffset + place.byteCount, left: leftByteCount, isSynced: false)
