@@ -13,11 +13,11 @@ import Synchronization
 /// The writer lock of a store within one process.
 ///
 /// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock for about a tenth
-/// of a millisecond, in which other threads may run as well, and then sleeps. Sleepers are woken in the order in
-/// which they came. A thread needs longer to wake up than a small write takes, so nobody is made to wait for that:
-/// until the first sleeper is awake, threads that are awake may acquire the lock before it. Once it is awake, or
-/// when the write before took longer than a millisecond, the lock is its own. (In strict order the queue of
-/// sleepers would never end, because each write would begin by waking somebody: a lock convoy.)
+/// of a millisecond, in which other threads may run as well, and then sleeps. One at a time looks without a pause.
+/// Sleepers are woken in the order in which they came. A thread needs longer to wake up than a small write takes, so
+/// nobody is made to wait for that: until the first sleeper is awake, threads that are awake may acquire the lock before
+/// it. Once it is awake, or when the write before took longer than a millisecond, the lock is its own. (In strict order
+/// the queue of sleepers would never end, because each write would begin by waking somebody: a lock convoy.)
 ///
 /// The lock belongs to no thread: it may be acquired on one and released on another.
 public final class WriterQueue: Sendable {
@@ -40,6 +40,10 @@ public final class WriterQueue: Sendable {
   private static let lookCount = cambium_processor_count() > 1 ? 2000 : 0
   /// After so many looks it lets another thread run, if there is one.
   private static let looksPerYield = 256
+  /// For so many looks counts one of a caller beside another one who watches, which takes a system call.
+  private static let looksPerYieldBesideWatcher = 64
+  /// Whether somebody looks for the lock all the time.
+  private let isWatched = Atomic(false)
 
   private final class Sleeper: Sendable {
     /// Set by who calls it, unset when it goes to sleep again.
@@ -108,11 +112,24 @@ public final class WriterQueue: Sendable {
   }
 
   /// Acquires the writer lock if the state comes to be `free` soon.
+  ///
+  /// One caller who may be the next one watches it, so that the lock is not free for long. More would only keep a
+  /// processor from those that have something to do: the others let them run between their looks.
   private func look(for free: UInt32) -> Bool {
-    for look in 1..<(Self.lookCount + 1) {
-      if state.load(ordering: .relaxed) == free, take(from: free) { return true }
+    var isWatcher = false
+    defer { if isWatcher { isWatched.store(false, ordering: .relaxed) } }
+    var looks = 0
+    while looks < Self.lookCount {
+      let seen = state.load(ordering: .relaxed)
+      if seen == free, take(from: free) { return true }
+      var watches = free == Self.claimed
+      if !watches, seen & Self.claimed == 0 {
+        if !isWatcher { isWatcher = !isWatched.exchange(true, ordering: .relaxed) }
+        watches = isWatcher
+      }
+      looks += watches ? 1 : Self.looksPerYieldBesideWatcher
       // The holder of the lock may be waiting for this processor, and so may who has just synced for others.
-      if look % Self.looksPerYield == 0 { sched_yield() } else { cambium_relax() }
+      if watches, looks % Self.looksPerYield > 0 { cambium_relax() } else { sched_yield() }
     }
     return false
   }

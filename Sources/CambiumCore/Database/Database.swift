@@ -249,8 +249,8 @@ public final class Database: Sendable {
   /// shares one sync.
   ///
   /// Returns at once when it is durable. Waits for the running transaction where `version` was relaxed and has left
-  /// pages in memory. When it throws, the version stands for readers and may be lost with
-  /// the power; after a failed sync the store refuses writes until it is opened anew.
+  /// pages in memory for which the log of the file has no room. When it throws, the version stands for readers and may
+  /// be lost with the power; after a failed sync the store refuses writes until it is opened anew.
   public func makeDurable(_ version: Version) throws(StoreError) { try store.makeDurable(version) }
 
   /// Waits until the newest version is above `version`, at most `timeoutNanoseconds`; returns it.

@@ -48,6 +48,17 @@ struct StoredLogBench {
     return Array(device.operations[before...])
   }
 
+  /// Changes a row or so and lets the next writer in, as one does who waits for the medium together with others; the
+  /// version.
+  mutating func commitAwaited() throws -> Version {
+    let transaction = try database.beginWrite(expecting: .relaxed)
+    var changed = content
+    try changed.changeRow(transaction, &random)
+    let version = try transaction.commitAwaited().version
+    content = changed
+    return version
+  }
+
   /// Commits until one leaves what it changes in the log.
   mutating func commitInLog() throws {
     for _ in 0..<100 { if isInLog(try commit()) { break } }

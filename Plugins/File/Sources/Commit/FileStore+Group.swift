@@ -5,11 +5,11 @@ extension FileStore {
   /// Waits until `version`, which is published, is durable; who waits at the same time shares one
   /// sync.
   ///
-  /// One caller writes the head of the newest version into a slot and syncs it together with the
-  /// pages of all commits since the last durable one; the others sleep meanwhile. What is published
-  /// while it syncs waits for the next one. Where `version` is one of small commits that lie in memory it waits for
-  /// the writer lock, and so must not be called by who holds it. When the sync fails everybody who waits is told, and the
-  /// store is poisoned.
+  /// One caller syncs for all, the others sleep meanwhile; what is published while it syncs waits for the next one. What
+  /// small commits have left in memory it writes into the log of the file; a version for which that has no room is stored
+  /// before, for which its caller waits for the writer lock, and so must not hold it. Of versions of the file
+  /// it writes the newest head into a slot, and syncs it together with the pages of all commits since the last durable
+  /// one. When the sync fails everybody who waits is told, and the store is poisoned.
   ///
   /// A store that was opened for reading only throws `StoreError.readOnly(path:)` while the version is
   /// not durable: it writes nothing for others.
@@ -18,7 +18,6 @@ extension FileStore {
     while !isDurable(version) {
       if options.isReadOnly { throw .readOnly(path: path) }
       do throws(StoreError) {
-        if try isInLog(version) { try storeLogged(waits: true) }
         try waitOrLead(version)
       } catch {
         // Closing sees to it.
@@ -53,17 +52,12 @@ extension FileStore {
   private func waitOrLead(_ version: Version) throws(StoreError) {
     try ensureWritable()
     switch group.join(version, writerCount: writers.waiterCount)?.wait() ?? .lead {
-    case .lead: try lead()
+    case .lead:
+      try lead(version)
+      // What the log has no room for, others may go on without, one of whom may hold the writer lock.
+      if !isDurable(version) { try storeLogged(waits: true) }
     case .end(nil): return
     case .end(let failure?): throw failure
-    }
-  }
-
-  /// Whether `version` is later than the newest one of the file.
-  private func isInLog(_ version: Version) throws(StoreError) -> Bool {
-    try withOpenState { state throws(StoreError) in
-      try followLiveHead(&state)
-      return version > state.newest.head.version
     }
   }
 
@@ -71,29 +65,36 @@ extension FileStore {
     durableVersion ?? 0 >= version
   }
 
-  /// Makes the newest version durable for all who wait.
-  private func lead() throws(StoreError) {
+  /// Makes durable what is published, for all who wait, as far as nobody has to wait for the writer lock for that.
+  private func lead(_ version: Version) throws(StoreError) {
     group.gather { writers.waiterCount }
-    let start = background.now
-    do throws(StoreError) {
-      try withSlots { () throws(StoreError) in
-        // Nothing is written once the file may be somebody else's.
-        try ensureWritable()
-        try syncGroup()
-      }
-    } catch {
+    do throws(StoreError) { try syncGroup(version) } catch {
       group.finish(durable: 0, failure: error)
       throw error
     }
-    group.noteSync(background.now - start)
     group.finish(durable: memory.durableMark?.durableVersion ?? 0, failure: nil)
     scheduleSettling()
   }
 
-  /// Makes the newest version durable, with one sync when little was written since the last one.
+  /// Makes durable what is published, as far as its pages are in the file or the log of that has room for its records.
+  private func syncGroup(_ version: Version) throws(StoreError) {
+    let start = background.now
+    try withSlots { () throws(StoreError) in
+      // Nothing is written once the file may be somebody else's.
+      try ensureWritable()
+      // A version of the file that is published meanwhile is synced, too, if `version` is to follow it.
+      for _ in 0..<8 {
+        try syncFileVersion()
+        if try storeLoggedInLog() || isDurable(version) { break }
+      }
+    }
+    group.noteSync(background.now - start)
+  }
+
+  /// Makes the newest version of the file durable, with one sync when little was written since the last one.
   ///
   /// Recovery verifies the records of all versions since then before it accepts the head.
-  private func syncGroup() throws(StoreError) {
+  private func syncFileVersion() throws(StoreError) {
     let mark = state.withLock { $0.mark }
     guard memory.condition == .clean,
       memory.unsyncedByteCount <= options.largestSingleSyncByteCount

@@ -27,8 +27,16 @@ extension FileStore {
       }
       state.withLock { $0.fileByteCount = max($0.fileByteCount, end) }
     }
-    if isBulk, expectsSync { device.startWriting(byteCount: bytes.count, at: offset) }
+    if isBulk, expectsSync, isLarge(bytes.count) {
+      device.startWriting(byteCount: bytes.count, at: offset)
+    }
   }
+
+  /// Whether a piece of bulk work is worth a thread that writes it, and an early start on its way to the medium.
+  ///
+  /// Shorter ones, as pages are that fill holes, are written sooner than handed over, and the medium takes them sooner
+  /// when all come at once, with the sync.
+  func isLarge(_ byteCount: Int) -> Bool { byteCount >= options.gatheredByteCount / 16 }
 
   /// Makes the file at least `byteCount` bytes long, and longer by what is always kept behind that.
   func growAhead(to byteCount: Int, left: Int, isSynced: Bool) throws(StoreError) {

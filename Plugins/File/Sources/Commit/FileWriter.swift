@@ -184,7 +184,7 @@ final class FileWriter: PageWriter {
     do throws(StoreError) {
       // Blocks that are on their way to the medium already are costly to write again.
       let wholeBlocks = !expectsSync && store.buffer.endOffset == extent.byteOffset
-      if isBulk {
+      if isBulk, store.isLarge(store.buffer.byteCount) {
         try passOn(wholeBlocks: wholeBlocks)
       } else {
         try flush()

@@ -112,6 +112,9 @@ final class WriteBuffer: Sendable {
     }
   }
 
+  /// How many bytes are gathered.
+  var byteCount: Int { state.withLock { $0.count } }
+
   /// One past the last byte of gathered pages; 0 when there is none.
   var endOffset: Int { state.withLock { $0.count == 0 ? 0 : $0.start + $0.count } }
 

@@ -280,9 +280,10 @@ extension FileWriter: ResidentWriter {
   /// Pages are moved by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
     let isDurable = change.durability == .full
+    let needsMedium = isDurable || change.isAwaited
     if movesPages { return false }
-    if isDurable || change.isAwaited {
-      guard isDurable, store.usesStoredLog, store.countSmallCommit() else { return false }
+    if needsMedium {
+      guard store.usesStoredLog, store.countSmallCommit() else { return false }
     }
     let room = roomInMemory()
     let recordByteCount = SharedLog.byteCount(
@@ -291,8 +292,9 @@ extension FileWriter: ResidentWriter {
     guard change.residentByteCount + change.byteCount <= room.pageByteCount,
       recordByteCount <= room.recordByteCount
     else { return false }
-    guard isDurable else { return true }
-    guard store.isFileVersionDurable else { return false }
+    guard needsMedium else { return true }
+    // Who syncs for others makes the version of the file durable before.
+    if isDurable, !store.isFileVersionDurable { return false }
     wantsLog = !store.mayStoreInLog(recordByteCount)
     return !wantsLog
   }

@@ -17,13 +17,18 @@ extension FileStore {
   }
 
   /// Whether there is a log in the file for small commits that follow its newest version, and room in it for what
-  /// they have left in memory and for a record of `byteCount` bytes more.
+  /// they have left in memory and for a record of `byteCount` bytes more, in whichever batches; for the holder of the
+  /// writer lock.
   func mayStoreInLog(_ byteCount: Int) -> Bool {
     guard memory.condition == .clean else { return false }
     let (newest, end) = state.withLock { ($0.newest, $0.logged?.end ?? 0) }
     guard let extent = newest.log else { return false }
     let tail = tail(newest, currentMark())
-    let needed = StoredLog.blockCount(ofBatch: max(0, end - tail.byteCount) + byteCount)
+    let pending = max(0, end - tail.byteCount)
+    var needed = StoredLog.blockCount(ofBatch: pending + byteCount)
+    // Who syncs for others may write what is pending meanwhile, in two batches at most: one that is on its way, and one of
+    // the rest. Each has its own header and its own last block.
+    if pending > 0 { needed += 3 }
     return tail.blockCount + needed <= StoredLog(extent).blocks.count
   }
 
@@ -35,11 +40,13 @@ extension FileStore {
   /// Writes and syncs a batch of `records` behind `tail`, shows `version` by `show`, and says that it is durable.
   private func store(
     _ records: [UInt8], making version: Version, _ newest: HeadSector, _ tail: StoredLog.Tail,
-    show: (inout FileState) -> Void
+    holdsWriterLock: Bool, show: (inout FileState) -> Void
   ) throws(StoreError) {
     guard let extent = newest.log else { preconditionFailure("The newest head names no log.") }
     let (stored, next) = StoredLog.batch(records, making: version, behind: tail, in: sector)
-    announceHead(holdsWriterLock: true)
+    // Who closes the store from now on waits for the slots.
+    try withOpenState { state throws(StoreError) in state.hasWritten = true }
+    announceHead(holdsWriterLock: holdsWriterLock)
     let offset = StoredLog(extent).byteOffset(behind: tail)
     do throws(StoreError) {
       try device.perform(path: path) { device throws(DeviceError) in
@@ -54,7 +61,6 @@ extension FileStore {
     try syncDevice()
     books.withLock { books in
       books.heldMark = state.withLock { state in
-        state.hasWritten = true
         show(&state)
         var mark = state.mark
         mark.log = next
@@ -80,7 +86,7 @@ extension FileStore {
           Damage(.head, "what is durable cannot be read in \(SharedMemory.path(for: path))"))
       }
       let tail = tail(newest, mark)
-      let former = try records(behind: tail, logged, following: newest)
+      let former = try records(behind: tail, logged, following: newest).bytes
       let count = former.count + record.count
       guard let extent = newest.log,
         StoredLog.blockCount(ofBatch: count)
@@ -89,27 +95,68 @@ extension FileStore {
       else {
         throw .exhausted(what: "the log of small commits", limit: SharedLayout.logByteCount)
       }
-      try store(former + record, making: version, newest, tail, show: show)
+      try store(
+        former + record, making: version, newest, tail, holdsWriterLock: true, show: show)
     }
   }
 
-  /// The records that are in memory and that the log of the file does not have; each is looked at.
+  /// Makes durable what small commits have left in memory, which are published, by one batch; under the slots' lock,
+  /// without the writer lock.
+  ///
+  /// It writes as many of them as the log has room for, none where there is no log. False where the version of the file
+  /// that they follow is not durable: it has been published meanwhile.
+  func storeLoggedInLog() throws(StoreError) -> Bool {
+    while true {
+      let (live, logged) = try state.withLock { state throws(StoreError) in
+        try followLiveHead(&state)
+        return (SharedMemory.Live(word: state.seenLive, head: state.newest), state.logged)
+      }
+      guard usesStoredLog, memory.condition == .clean, let mark = memory.durableMark else {
+        return true
+      }
+      guard mark.version == live.head.head.version else { return false }
+      guard let logged, let extent = live.head.log else { return true }
+      let tail = tail(live.head, mark)
+      let left = StoredLog(extent).blocks.count - tail.blockCount
+      let limit = min(
+        StoredLog.recordByteCount(inBlocks: left), SharedLayout.logByteCount - tail.byteCount)
+      // What cannot be read is stored with the pages, which this store has in memory.
+      let records = try? records(
+        behind: tail, logged, following: live.head, byteLimit: limit)
+      // A version of the file that was published meanwhile has begun the log in memory anew.
+      guard memory.isFollowed(live, sector) else { continue }
+      guard let records, !records.bytes.isEmpty else { return true }
+      try store(
+        records.bytes, making: records.version, live.head, tail, holdsWriterLock: false
+      ) { _ in }
+      return true
+    }
+  }
+
+  /// The records that are in memory and that the log of the file does not have, `byteLimit` bytes of them at most, and
+  /// the version that they make; each is looked at.
   private func records(
-    behind tail: StoredLog.Tail, _ logged: FileState.Logged?, following newest: HeadSector
-  ) throws(StoreError) -> [UInt8] {
+    behind tail: StoredLog.Tail, _ logged: FileState.Logged?, following newest: HeadSector,
+    byteLimit: Int = .max
+  ) throws(StoreError) -> (bytes: [UInt8], version: Version) {
     let log = SharedLog(memory: memory)
     var (version, end) = (tail.version, tail.byteCount)
     let last = logged?.head.version ?? newest.head.version
+    var isWhole = true
     while version < last {
-      version += 1
-      guard let found = log.record(of: version, after: newest.head.version, at: end) else { break }
-      end = found.end
+      guard let found = log.record(of: version + 1, after: newest.head.version, at: end) else {
+        isWhole = false
+        break
+      }
+      if found.end - tail.byteCount > byteLimit { break }
+      (version, end) = (version + 1, found.end)
     }
-    guard version == last, end == logged?.end ?? 0, let records = log.bytes(tail.byteCount..<end)
+    guard isWhole, version < last || end == logged?.end ?? 0,
+      let records = log.bytes(tail.byteCount..<end)
     else {
       throw .damaged(Damage(.head, "the records of small commits in '\(memory.path)'"))
     }
-    return records
+    return (records, version)
   }
 
   /// Sees to it that nothing follows what is known of the log in the file.

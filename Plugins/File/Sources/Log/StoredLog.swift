@@ -56,6 +56,11 @@ struct StoredLog: Hashable, Sendable {
     return (byteCount + FileLayout.blockByteCount - 1) / FileLayout.blockByteCount
   }
 
+  /// How many bytes of records a batch has room for in so many blocks.
+  static func recordByteCount(inBlocks count: Int) -> Int {
+    max(0, count * FileLayout.blockByteCount - FileLayout.Batch.byteCount - checksumByteCount)
+  }
+
   /// Where the batch behind `tail` begins in the file.
   func byteOffset(behind tail: Tail) -> Int {
     (blocks.lowerBound + tail.blockCount) * FileLayout.blockByteCount
