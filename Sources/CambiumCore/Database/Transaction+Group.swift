@@ -9,7 +9,8 @@
 /// writer lock until its version is durable, and with it everything before.
 ///
 /// When a commit throws before the version is published, the transaction is rolled back. When the
-/// sync fails, the version stands for readers, the store is poisoned, and all who wait are told.
+/// sync fails, the version stands for readers, the store is poisoned, and all who wait are told. They are told, too, when
+/// the store cannot write what the sync is for, but for that it takes more writes, and the next sync includes it.
 extension Transaction {
   /// Commits, lets the next writer in, and waits until the version is durable; commits that wait at
   /// the same time share one sync.

@@ -241,6 +241,21 @@ struct GroupLogTests {
     #expect(try StoredLogBench.content(bench.image()) == bench.content)
   }
 
+  @Test func `closing makes durable what others wait for, also while somebody writes`() throws {
+    var bench = try StoredLogBench(seed: 7)
+    try bench.commitInLog()
+    let version = try bench.commitAwaited()
+    #expect(try bench.store.smallCommitStatistics().versionsInMemory?.contains(version) == true)
+    let writing = try bench.store.beginWrite()
+    try bench.store.close()
+    try bench.store.makeDurable(version)
+    #expect(try StoredLogBench.content(bench.image()) == bench.content)
+    writing.abort()
+    let again = try StoredLogBench.open(bench.image())
+    #expect(try DatabaseContent(of: again.snapshot()) == bench.content)
+    #expect(try again.verify().findings == [])
+  }
+
   @Test(arguments: [false, true])
   func `a batch of one who died over it without the writer lock is gone before others write`(
     syncs: Bool

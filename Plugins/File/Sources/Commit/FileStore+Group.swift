@@ -55,7 +55,7 @@ extension FileStore {
     case .lead:
       try lead(version)
       // What the log has no room for, others may go on without, one of whom may hold the writer lock.
-      if !isDurable(version) { try storeLogged(waits: true) }
+      if !isDurable(version) { try storeLogged(waits: true, through: version) }
     case .end(nil): return
     case .end(let failure?): throw failure
     }

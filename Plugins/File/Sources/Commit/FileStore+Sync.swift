@@ -277,7 +277,13 @@ extension FileStore {
     else { return }
     // While others may still come: the medium may take long.
     if state.withLock({ $0.hasWritten }) {
-      try withSlots { () throws(StoreError) in try syncNewest() }
+      try withSlots { () throws(StoreError) in
+        // What lies in memory while somebody writes others may wait for.
+        for _ in 0..<8 {
+          try syncNewest()
+          if try storeLoggedInLog(isClosing: true) { break }
+        }
+      }
     }
     let isAlone = becomeAlone()
     let (hasWritten, isClean) = state.withLock { state in

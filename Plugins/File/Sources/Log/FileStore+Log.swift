@@ -70,9 +70,12 @@ extension FileStore: ResidentStore {
   /// Has the pages of the newest version stored, if some lie in memory; false where somebody writes and `waits` is
   /// false.
   ///
-  /// The version stays the same. Waits for the writer lock, so that nobody who holds it may call this.
+  /// The version stays the same. Waits for the writer lock, so that nobody who holds it may call this. Those after
+  /// `version` alone need not be stored.
   @discardableResult
-  func storeLogged(waits: Bool) throws(StoreError) -> Bool {
+  func storeLogged(
+    waits: Bool, through version: Version = .max
+  ) throws(StoreError) -> Bool {
     if options.isReadOnly { return true }
     guard try isLogged else { return true }
     if waits {
@@ -81,7 +84,7 @@ extension FileStore: ResidentStore {
       return false
     }
     let writer = try writer(stores: true)
-    if writer.base.residence == nil {
+    if writer.base.residence == nil || writer.fileVersion >= version {
       writer.abort()
     } else {
       try storePages(writer)

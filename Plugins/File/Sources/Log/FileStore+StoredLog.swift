@@ -44,8 +44,6 @@ extension FileStore {
   ) throws(StoreError) {
     guard let extent = newest.log else { preconditionFailure("The newest head names no log.") }
     let (stored, next) = StoredLog.batch(records, making: version, behind: tail, in: sector)
-    // Who closes the store from now on waits for the slots.
-    try withOpenState { state throws(StoreError) in state.hasWritten = true }
     announceHead(holdsWriterLock: holdsWriterLock)
     let offset = StoredLog(extent).byteOffset(behind: tail)
     do throws(StoreError) {
@@ -79,6 +77,8 @@ extension FileStore {
   ) throws(StoreError) {
     try withSlots { () throws(StoreError) in
       try ensureWritable()
+      // Who closes the store from now on waits for the slots.
+      try withOpenState { state throws(StoreError) in state.hasWritten = true }
       let (newest, logged) = state.withLock { ($0.newest, $0.logged) }
       // What others have made durable has to be known, so that nothing is written over it.
       guard let mark = memory.durableMark, mark.version == newest.head.version else {
@@ -104,8 +104,13 @@ extension FileStore {
   /// without the writer lock.
   ///
   /// It writes as many of them as the log has room for, none where there is no log. False where the version of the file
-  /// that they follow is not durable: it has been published meanwhile.
-  func storeLoggedInLog() throws(StoreError) -> Bool {
+  /// that they follow is not durable: it has been published meanwhile. When a write or a sync fails, who waits for it is
+  /// told; `isClosing` says that the store is being closed by the caller.
+  func storeLoggedInLog(isClosing: Bool = false) throws(StoreError) -> Bool {
+    if !isClosing {
+      // Who closes the store from now on waits for the slots.
+      try withOpenState { state throws(StoreError) in state.hasWritten = true }
+    }
     while true {
       let (live, logged) = try state.withLock { state throws(StoreError) in
         try followLiveHead(&state)
