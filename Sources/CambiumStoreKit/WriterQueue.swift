@@ -12,8 +12,9 @@ import Synchronization
 
 /// The writer lock of a store within one process.
 ///
-/// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock for about a tenth
-/// of a millisecond, in which other threads may run as well, and then sleeps. One at a time looks without a pause.
+/// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock, in which other threads
+/// may run as well, and then sleeps: after a tenth of a millisecond if it is the one who looks without a pause, after
+/// 32 looks, each of which lets others run, if it is not.
 /// Sleepers are woken in the order in which they came. A thread needs longer to wake up than a small write takes, so
 /// nobody is made to wait for that: until the first sleeper is awake, threads that are awake may acquire the lock before
 /// it. Once it is awake, or when the write before took longer than a millisecond, the lock is its own. (In strict order
@@ -43,7 +44,7 @@ public final class WriterQueue: Sendable {
   /// For so many looks counts one of a caller beside another one who watches, which takes a system call.
   private static let looksPerYieldBesideWatcher = 64
   /// Whether somebody looks for the lock all the time.
-  private let isWatched = Atomic(false)
+  let isWatched = Atomic(false)
 
   private final class Sleeper: Sendable {
     /// Set by who calls it, unset when it goes to sleep again.

@@ -36,4 +36,22 @@ struct ExpectedDurabilityTests {
     }
     #expect(try database.verify().findings.isEmpty)
   }
+
+  @Test func `pages that fill holes are written with the sync, not started one by one`() throws {
+    let device = CountingDevice()
+    let (_, database) = try device.makeDatabase()
+    func set(_ keys: some Sequence<Int>, to value: [UInt8]?) throws {
+      let transaction = try database.beginWrite()
+      for key in keys { try transaction.setValue("\(key)", value) }
+      _ = try transaction.commit()
+    }
+    let value = [UInt8](repeating: 1, count: 8_000)
+    try set(0..<1_200, to: value)
+    try set(stride(from: 1, to: 1_200, by: 2), to: nil)
+    for number in 0..<3 { try set([5_000], to: [UInt8(number)]) }
+    let before = device.startCount
+    try set(2_000..<2_300, to: value)
+    #expect(device.startCount == before)
+    #expect(try database.verify().findings.isEmpty)
+  }
 }

@@ -113,6 +113,8 @@ struct WriterQueueWhiteBoxTests {
     #expect(shared.violations == 0)
     #expect(shared.count == threadCount * turnCount)
     #expect(queue.waiterCount == 0 && queue.sleeperCount.load(ordering: .relaxed) == 0)
+    let isWatched = queue.isWatched.load(ordering: .relaxed)
+    #expect(!isWatched)
   }
 
   @Test func `a turn may end on another thread than it began`() {

@@ -221,32 +221,6 @@ struct LogTests {
     try reopened.close()
   }
 
-  @Test func `a file keeps room for what lies in memory, a sixteenth of it once it is large`()
-    throws
-  {
-    let (store, database) = try fixture.open()
-    let kib = 1 << 10
-    #expect(store.loggedByteCount(in: 64 << 20) == 0, "no small commit was made")
-    let filling = try database.beginWrite()
-    for number in 0..<24 {
-      try filling.setValue("\(number)", [UInt8](repeating: 1, count: 1 << 20))
-    }
-    _ = try filling.commit()
-    let transaction = try database.beginWrite(expecting: .relaxed)
-    try transaction.setValue("counter", [1])
-    _ = try transaction.commit(durability: .relaxed)
-    // Who stores what lies in memory sees to room for the next ones.
-    try database.sync()
-    let sizes = [100, 700, 8 << 10, 24 << 10, 64 << 10].map { $0 * kib }
-    #expect(
-      sizes.map(store.loggedByteCount) == [256, 700, 1_024, 1_536, 2_048].map { $0 * kib })
-    let used = store.state.withLock { $0.newest.byteCount }
-    #expect(try FileStore.inspect(path: path).fileByteCount - used >= used / 16)
-    try database.close()
-    // Closing gives it back.
-    #expect(try FileStore.inspect(path: path).fileByteCount - used < used / 16)
-  }
-
   @Test func `another user's sync stores what this one has left in memory`() throws {
     var content = try fixture.load()
     let (_, database) = try fixture.open()

@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumCore
 @testable import CambiumFile
 
-/// The room that the log of a file takes, and what is in it.
+/// The room that the log of a file takes and what lies in memory has, and what is in the log.
 struct StoredLogSpaceTests {
   @Test(arguments: Exhaustive.seeds(20, few: 4))
   func `however much a commit changes, its batch lies in the log or its pages are stored`(
@@ -31,6 +31,33 @@ struct StoredLogSpaceTests {
     #expect(largest > 1)
     #expect(try bench.database.verify().findings == [])
     #expect(try StoredLogBench.open(bench.image()).verify().findings == [])
+  }
+
+  @Test func `a file keeps room for what lies in memory, a sixteenth of it once it is large`()
+    throws
+  {
+    let fixture = try LogFixture()
+    let (store, database) = try fixture.open()
+    let kib = 1 << 10
+    #expect(store.loggedByteCount(in: 64 << 20) == 0, "no small commit was made")
+    let filling = try database.beginWrite()
+    for number in 0..<24 {
+      try filling.setValue("\(number)", [UInt8](repeating: 1, count: 1 << 20))
+    }
+    _ = try filling.commit()
+    let transaction = try database.beginWrite(expecting: .relaxed)
+    try transaction.setValue("counter", [1])
+    _ = try transaction.commit(durability: .relaxed)
+    // Who stores what lies in memory sees to room for the next ones.
+    try database.sync()
+    let sizes = [100, 700, 8 << 10, 24 << 10, 64 << 10].map { $0 * kib }
+    #expect(
+      sizes.map(store.loggedByteCount) == [256, 700, 1_024, 1_536, 2_048].map { $0 * kib })
+    let used = store.state.withLock { $0.newest.byteCount }
+    #expect(try FileStore.inspect(path: fixture.path).fileByteCount - used >= used / 16)
+    try database.close()
+    // Closing gives it back.
+    #expect(try FileStore.inspect(path: fixture.path).fileByteCount - used < used / 16)
   }
 
   @Test func `its room counts as used, and its own books and a walk agree about it`() throws {

@@ -6,10 +6,10 @@ extension FileStore {
   /// sync.
   ///
   /// One caller syncs for all, the others sleep meanwhile; what is published while it syncs waits for the next one. What
-  /// small commits have left in memory it writes into the log of the file; a version for which that has no room is stored
-  /// before, for which its caller waits for the writer lock, and so must not hold it. Of versions of the file
-  /// it writes the newest head into a slot, and syncs it together with the pages of all commits since the last durable
-  /// one. When the sync fails everybody who waits is told, and the store is poisoned.
+  /// small commits have left in memory it writes into the log of the file, which has room for those that are to be
+  /// awaited; of others the caller may wait for the writer lock, to have the pages stored before, and so must not hold it.
+  /// Of versions of the file it writes the newest head into a slot, and syncs it together with the pages of all commits
+  /// since the last durable one. When the sync fails everybody who waits is told, and the store is poisoned.
   ///
   /// A store that was opened for reading only throws `StoreError.readOnly(path:)` while the version is
   /// not durable: it writes nothing for others.
@@ -82,6 +82,8 @@ extension FileStore {
     try withSlots { () throws(StoreError) in
       // Nothing is written once the file may be somebody else's.
       try ensureWritable()
+      // Who closes the store from now on waits for the slots.
+      try withOpenState { state throws(StoreError) in state.hasWritten = true }
       // A version of the file that is published meanwhile is synced, too, if `version` is to follow it.
       for _ in 0..<8 {
         try syncFileVersion()

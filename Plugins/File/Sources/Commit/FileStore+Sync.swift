@@ -281,7 +281,7 @@ extension FileStore {
         // What lies in memory while somebody writes others may wait for.
         for _ in 0..<8 {
           try syncNewest()
-          if try storeLoggedInLog(isClosing: true) { break }
+          if try storeLoggedInLog() { break }
         }
       }
     }

@@ -77,8 +77,6 @@ extension FileStore {
   ) throws(StoreError) {
     try withSlots { () throws(StoreError) in
       try ensureWritable()
-      // Who closes the store from now on waits for the slots.
-      try withOpenState { state throws(StoreError) in state.hasWritten = true }
       let (newest, logged) = state.withLock { ($0.newest, $0.logged) }
       // What others have made durable has to be known, so that nothing is written over it.
       guard let mark = memory.durableMark, mark.version == newest.head.version else {
@@ -87,12 +85,7 @@ extension FileStore {
       }
       let tail = tail(newest, mark)
       let former = try records(behind: tail, logged, following: newest).bytes
-      let count = former.count + record.count
-      guard let extent = newest.log,
-        StoredLog.blockCount(ofBatch: count)
-          <= StoredLog(extent).blocks.count - tail.blockCount,
-        tail.byteCount + count <= SharedLayout.logByteCount
-      else {
+      guard former.count + record.count <= byteLimit(behind: tail, newest) else {
         throw .exhausted(what: "the log of small commits", limit: SharedLayout.logByteCount)
       }
       try store(
@@ -100,17 +93,20 @@ extension FileStore {
     }
   }
 
+  /// How many bytes of records a batch behind `tail` may have, in the log that `newest` names; 0 where there is none.
+  private func byteLimit(behind tail: StoredLog.Tail, _ newest: HeadSector) -> Int {
+    guard let extent = newest.log else { return 0 }
+    let left = StoredLog(extent).blocks.count - tail.blockCount
+    return min(
+      StoredLog.recordByteCount(inBlocks: left), SharedLayout.logByteCount - tail.byteCount)
+  }
+
   /// Makes durable what small commits have left in memory, which are published, by one batch; under the slots' lock,
   /// without the writer lock.
   ///
   /// It writes as many of them as the log has room for, none where there is no log. False where the version of the file
-  /// that they follow is not durable: it has been published meanwhile. When a write or a sync fails, who waits for it is
-  /// told; `isClosing` says that the store is being closed by the caller.
-  func storeLoggedInLog(isClosing: Bool = false) throws(StoreError) -> Bool {
-    if !isClosing {
-      // Who closes the store from now on waits for the slots.
-      try withOpenState { state throws(StoreError) in state.hasWritten = true }
-    }
+  /// that they follow is not durable: it has been published meanwhile.
+  func storeLoggedInLog() throws(StoreError) -> Bool {
     while true {
       let (live, logged) = try state.withLock { state throws(StoreError) in
         try followLiveHead(&state)
@@ -120,11 +116,9 @@ extension FileStore {
         return true
       }
       guard mark.version == live.head.head.version else { return false }
-      guard let logged, let extent = live.head.log else { return true }
+      guard let logged else { return true }
       let tail = tail(live.head, mark)
-      let left = StoredLog(extent).blocks.count - tail.blockCount
-      let limit = min(
-        StoredLog.recordByteCount(inBlocks: left), SharedLayout.logByteCount - tail.byteCount)
+      let limit = byteLimit(behind: tail, live.head)
       // What cannot be read is stored with the pages, which this store has in memory.
       let records = try? records(
         behind: tail, logged, following: live.head, byteLimit: limit)
