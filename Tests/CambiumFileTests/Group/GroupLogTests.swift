@@ -241,6 +241,21 @@ struct GroupLogTests {
     #expect(try StoredLogBench.content(bench.image()) == bench.content)
   }
 
+  @Test func `who has pages stored for one version leaves those of later ones in memory`() throws {
+    var bench = try StoredLogBench(seed: 8)
+    try bench.commitInLog()
+    try bench.database.sync()
+    for _ in 0..<6 { _ = try bench.commit(.relaxed) }
+    func inMemory() throws -> ClosedRange<Version>? {
+      try bench.store.smallCommitStatistics().versionsInMemory
+    }
+    let versions = try #require(try inMemory())
+    try bench.store.storeLogged(waits: true, through: versions.lowerBound - 1)
+    #expect(try inMemory() == versions)
+    try bench.store.storeLogged(waits: true, through: versions.lowerBound)
+    #expect(try inMemory() == nil)
+  }
+
   @Test func `closing makes durable what others wait for, also while somebody writes`() throws {
     var bench = try StoredLogBench(seed: 7)
     try bench.commitInLog()
