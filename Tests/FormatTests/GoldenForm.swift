@@ -20,18 +20,24 @@ enum GoldenForm: String, CaseIterable, Sendable {
   /// With the free map as a tree of small pages, several of them.
   case mapped = "format-2"
   case mappedBoth = "format-2-zstd-aes"
+  /// As a crash leaves them, with small commits in the log that no page has.
+  case logged = "format-2-log"
+  case loggedBoth = "format-2-log-zstd-aes"
 
   /// The version of the format that the file has.
   var formatVersion: Int {
     switch self {
     case .plain, .packed, .zstd, .aes, .both, .dictionary: 1
-    case .mapped, .mappedBoth: 2
+    case .mapped, .mappedBoth, .logged, .loggedBoth: 2
     }
   }
 
+  /// Whether the newest version is in the log of the file.
+  var hasSmallCommits: Bool { self == .logged || self == .loggedBoth }
+
   /// What this build can read.
   static let available = allCases.filter {
-    $0 == .plain || $0 == .packed || $0 == .mapped || $0.codec != nil
+    [.plain, .packed, .mapped, .logged].contains($0) || $0.codec != nil
   }
 
   /// What opens the file; nil for nothing, or what this build does not have.
@@ -39,20 +45,21 @@ enum GoldenForm: String, CaseIterable, Sendable {
   /// A dictionary is in the file.
   var codec: Realm.Codec? {
     switch self {
-    case .plain, .packed, .mapped: nil
+    case .plain, .packed, .mapped, .logged: nil
     case .zstd, .dictionary: Self.small
     case .aes: Self.sealing(key: 1)
-    case .both, .mappedBoth: Self.smallSealing(key: 1)
+    case .both, .mappedBoth, .loggedBoth: Self.smallSealing(key: 1)
     }
   }
 
   /// What does not open it.
   var others: [Realm.Codec?] {
     switch self {
-    case .plain, .packed, .mapped: [Self.small, Self.sealing(key: 1)].filter { $0 != nil }
+    case .plain, .packed, .mapped, .logged: [Self.small, Self.sealing(key: 1)].filter { $0 != nil }
     case .zstd, .dictionary: [nil] + [Self.smallSealing(key: 1)].filter { $0 != nil }
     case .aes: [nil, Self.sealing(key: 2)]
-    case .both, .mappedBoth: [nil, Self.small, Self.sealing(key: 1), Self.smallSealing(key: 2)]
+    case .both, .mappedBoth, .loggedBoth:
+      [nil, Self.small, Self.sealing(key: 1), Self.smallSealing(key: 2)]
     }
   }
 

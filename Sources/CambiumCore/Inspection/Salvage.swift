@@ -9,11 +9,15 @@ public protocol SalvageStore: PageStore {
   /// Which bytes the medium did not give back, of those that were read so far; what lay there counts as
   /// damaged.
   var unreadable: [Range<Int>] { get }
+  /// Commits that the store has made durable and that no head shows, because they cannot be read.
+  var lostCommits: [SalvageReport.Loss] { get }
 }
 
 extension SalvageStore {
   /// None: of a store that is no file, nothing is known.
   public var unreadable: [Range<Int>] { [] }
+  /// None.
+  public var lostCommits: [SalvageReport.Loss] { [] }
 }
 
 /// Writes everything that can still be read of a damaged store into a new database.
@@ -50,7 +54,7 @@ public struct Salvage {
     do throws(StoreError) {
       var copy = SalvageCopy(transaction: transaction, progress: progress)
       copy.report.version = catalog.version
-      copy.report.losses = catalog.losses
+      copy.report.losses = store.lostCommits + catalog.losses
       let names = catalog.expectedKeys.compactMap(Self.name).sorted()
       for name in names where !isDerived(name) {
         if try copy.take(name, from: catalog) { continue }

@@ -89,7 +89,7 @@ struct StoredLogBench {
     return options
   }
 
-  static func open(_ image: [UInt8]) throws -> Database {
+  static func open(_ image: [UInt8]) throws(StoreError) -> Database {
     try Database(store: FileStore(path: path, options: options(SimulatedDevice(image))))
   }
 

@@ -8,36 +8,58 @@ import Testing
 
 /// What crashes, failures, damage and hostile hands leave of the log of a file.
 struct StoredLogDamageTests {
-  @Test func `a log in which a byte was changed ends before that`() throws {
+  @Test func `a changed byte ends a log in its last batch, and is an error in one before that`()
+    throws
+  {
     var bench = try StoredLogBench(seed: 6)
     try bench.commitInLog()
-    var contents: [DatabaseContent] = [bench.content]
-    for _ in 0..<3 {
-      #expect(bench.isInLog(try bench.commit()))
-      contents.append(bench.content)
-    }
-    let image = bench.image()
+    for _ in 0..<2 { #expect(bench.isInLog(try bench.commit())) }
     let log = StoredLog(try #require(bench.store.state.withLock { $0.newest.log }))
-    let tail = try #require(bench.store.memory.durableMark?.log)
-    let start = log.blocks.lowerBound * FileLayout.blockByteCount
-    let end = log.byteOffset(behind: tail)
-    var found: Set<Version> = []
-    for offset in start..<end where image[offset] != 0 {
+    let (before, tail) = (bench.content, try #require(bench.store.memory.durableMark?.log))
+    #expect(bench.isInLog(try bench.commit()))
+    let version = try bench.database.snapshot().version
+    let image = bench.image()
+    let last = log.byteOffset(behind: tail)
+    let end = log.byteOffset(behind: try #require(bench.store.memory.durableMark?.log))
+    var (endedCount, refusedCount) = (0, 0)
+    for offset in log.blocks.lowerBound * FileLayout.blockByteCount..<end where image[offset] != 0 {
       guard Exhaustive.tries(offset, oneIn: 7) else { continue }
       var damaged = image
       damaged[offset] ^= 0x41
-      let database = try StoredLogBench.open(damaged)
-      let version = try database.snapshot().version
-      found.insert(version)
-      let content = try DatabaseContent(of: database.snapshot())
-      #expect(content != bench.content, "byte \(offset)")
-      #expect(try database.verify().findings == [], "byte \(offset)")
-      let behind = Int(tail.version - version)
-      if behind < contents.count {
-        #expect(content == contents[contents.count - 1 - behind], "byte \(offset)")
+      do throws(StoreError) {
+        let database = try StoredLogBench.open(damaged)
+        endedCount += 1
+        #expect(offset >= last, "byte \(offset)")
+        #expect(try database.snapshot().version < version)
+        #expect(try DatabaseContent(of: database.snapshot()) == before, "byte \(offset)")
+        #expect(try database.verify().findings == [], "byte \(offset)")
+      } catch {
+        refusedCount += 1
+        guard case .damaged(let damage) = error else { throw error }
+        #expect(offset < last, "byte \(offset)")
+        #expect(damage.detail.contains("to \(version) were durable"), "\(damage.detail)")
       }
     }
-    #expect(found.count >= 4)
+    #expect(endedCount > 0 && refusedCount > 0)
+  }
+
+  @Test func `a batch that the medium does not give back is an error where one lies behind it`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 6)
+    try bench.commitInLog()
+    for _ in 0..<6 { #expect(bench.isInLog(try bench.commit())) }
+    let log = StoredLog(try #require(bench.store.state.withLock { $0.newest.log }))
+    let tail = try #require(bench.store.memory.durableMark?.log)
+    let image = bench.image()
+    for block in 0..<tail.blockCount - 1 {
+      var zeroed = image
+      let start = (log.blocks.lowerBound + block) * FileLayout.blockByteCount
+      zeroed.replaceSubrange(
+        start..<start + FileLayout.blockByteCount,
+        with: [UInt8](repeating: 0, count: FileLayout.blockByteCount))
+      #expect(throws: StoreError.self, "block \(block)") { try StoredLogBench.open(zeroed) }
+    }
   }
 
   @Test
@@ -259,5 +281,28 @@ struct StoredLogDamageTests {
     let report = try Salvage(store: file).run(into: destination)
     #expect(report.losses.isEmpty)
     #expect(try DatabaseContent(of: destination.snapshot()) == bench.content)
+  }
+
+  @Test func `salvage takes what is before a damaged batch, and says that more was durable`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 10)
+    try bench.commitInLog()
+    #expect(bench.isInLog(try bench.commit()))
+    let (before, tail) = (bench.content, try #require(bench.store.memory.durableMark?.log))
+    let log = StoredLog(try #require(bench.store.state.withLock { $0.newest.log }))
+    for _ in 0..<2 { #expect(bench.isInLog(try bench.commit())) }
+    var image = bench.image()
+    image[log.byteOffset(behind: tail) + 100] ^= 1
+    var options = StoredLogBench.options(SimulatedDevice(image))
+    options.access = .buffered
+    let file = try SalvageFile(path: StoredLogBench.path, options: options)
+    #expect(file.heads.first?.version == tail.version)
+    let destination = try Database(store: MemoryStore())
+    let report = try Salvage(store: file).run(into: destination)
+    #expect(report.losses == file.lostCommits && report.losses.count == 1)
+    let lost = "from version \(tail.version + 1) to \(tail.version + 2)"
+    #expect(report.losses.first?.reason.contains(lost) ?? false, "\(report.losses)")
+    #expect(try DatabaseContent(of: destination.snapshot()) == before)
   }
 }

@@ -14,7 +14,8 @@ import CambiumStoreKit
 /// batch before, in the first that of the record of the base. The checksum, XXH64, is that of all before it. A batch
 /// counts if all of this fits the newest head and the batches before it: the first that does not ends the log. So the
 /// log of one version of the file needs no end, and that of the next one begins at the first block again, once that
-/// version is durable.
+/// version is durable. A batch is written once those before it are durable, so that one behind the end says that
+/// something durable is damaged.
 struct StoredLog: Hashable, Sendable {
   /// The whole blocks of the extent that a head names.
   let blocks: Range<Int>
@@ -62,9 +63,7 @@ struct StoredLog: Hashable, Sendable {
   }
 
   /// Where the batch behind `tail` begins in the file.
-  func byteOffset(behind tail: Tail) -> Int {
-    (blocks.lowerBound + tail.blockCount) * FileLayout.blockByteCount
-  }
+  func byteOffset(behind tail: Tail) -> Int { byteOffset(ofBlock: tail.blockCount) }
 
   /// The batch behind `tail` with `records`, which make `version`, in whole blocks; and what the log has with it.
   static func batch(
@@ -106,12 +105,25 @@ struct StoredLog: Hashable, Sendable {
 
   /// What the log has that `head` names; nil where there is none, or nothing in it that follows `head`.
   ///
-  /// Throws `StoreError.damaged(_:)` when whole records do not make a version.
+  /// Throws `StoreError.damaged(_:)` when whole records do not make a version and, unless it `endsAtDamage`, when a
+  /// batch that was acknowledged cannot be read.
   static func content(
     following head: HeadSector, identity: IdentitySector, codec: (any PageCodec)?,
-    device: any Device, path: String
+    device: any Device, path: String, endsAtDamage: Bool = false
   ) throws(StoreError) -> Content? {
-    let (tail, records) = try read(head, identity, device, path: path)
+    guard let log = Self(head, identity) else { return nil }
+    let (tail, records) = try log.read(
+      behind: Tail(following: head), identity: identity, device: device, path: path)
+    if !endsAtDamage,
+      let lost = try log.version(beyond: tail, identity: identity, device: device, path: path)
+    {
+      let version = head.head.version
+      throw .damaged(
+        Damage(
+          .head,
+          "of the small commits behind version \(version), in the log of the file, those from version "
+            + "\(tail.version + 1) to \(lost) were durable, and cannot be read"))
+    }
     if records.isEmpty { return nil }
     // Records are read where small commits leave them.
     let memory = SharedMemory()
@@ -130,17 +142,16 @@ struct StoredLog: Hashable, Sendable {
   static func tail(
     following head: HeadSector, identity: IdentitySector, device: any Device, path: String
   ) throws(StoreError) -> Tail {
-    try read(head, identity, device, path: path).tail
+    let tail = Tail(following: head)
+    return try Self(head, identity)?.read(
+      behind: tail, identity: identity, device: device, path: path
+    ).tail ?? tail
   }
 
-  private static func read(
-    _ head: HeadSector, _ identity: IdentitySector, _ device: any Device, path: String
-  ) throws(StoreError) -> (tail: Tail, records: [UInt8]) {
-    guard identity.hasLog, let extent = head.log else {
-      return (Tail(following: head), [])
-    }
-    return try StoredLog(extent).read(
-      behind: Tail(following: head), identity: identity, device: device, path: path)
+  /// The log that `head` names, in a file that has one.
+  private init?(_ head: HeadSector, _ identity: IdentitySector) {
+    guard identity.hasLog, let extent = head.log else { return nil }
+    self.init(extent)
   }
 
   /// Reads the log that begins with `tail`; what it has, and all its records.
@@ -149,42 +160,98 @@ struct StoredLog: Hashable, Sendable {
   private func read(
     behind tail: Tail, identity: IdentitySector, device: any Device, path: String
   ) throws(StoreError) -> (tail: Tail, records: [UInt8]) {
-    typealias Field = FileLayout.Batch
     var tail = tail
     var records: [UInt8] = []
     while tail.blockCount < blocks.count {
-      let offset = byteOffset(behind: tail)
-      let header = StoredBytes(try FileOpening.readSector(device, at: offset, path: path))
-      guard header.bytes.count == FileLayout.sectorByteCount else { break }
-      let count = header.load(Field.recordByteCount, as: UInt64.self)
-      guard header.bytes.starts(with: Field.magicBytes),
-        header.load(Field.uuid, as: UInt64.self) == identity.uuidHigh,
-        header.load(Field.uuid + 8, as: UInt64.self) == identity.uuidLow,
-        header.load(Field.base, as: UInt64.self) == tail.base,
-        header.load(Field.start, as: UInt64.self) == UInt64(tail.byteCount),
-        header.load(Field.link, as: UInt64.self) == tail.link,
-        count > 0, count % 8 == 0, count <= UInt64(SharedLayout.logByteCount - tail.byteCount)
+      let found = try batch(atBlock: tail.blockCount, identity, device, path: path)
+      guard let found, found.base == tail.base, found.start == UInt64(tail.byteCount),
+        found.link == tail.link, found.version > tail.version
       else { break }
-      let version = header.load(Field.version, as: UInt64.self)
-      let blockCount = Self.blockCount(ofBatch: Int(count))
-      guard version > tail.version, version < HeadSector.versionLimit,
-        blockCount <= blocks.count - tail.blockCount,
-        let batch = try Self.bytes(
-          device, at: offset, byteCount: Field.byteCount + Int(count) + Self.checksumByteCount,
-          path: path)
-      else { break }
-      let end = Field.byteCount + Int(count)
-      // The header once more: it was read by itself before.
-      guard batch.bytes.starts(with: header.bytes.prefix(Field.byteCount)),
-        batch.load(end, as: UInt64.self) == batch.checksum(before: end)
-      else { break }
-      records += batch.bytes[Field.byteCount..<end]
-      tail.version = version
-      tail.blockCount += blockCount
-      tail.byteCount += Int(count)
-      tail.link = batch.load(end, as: UInt64.self)
+      records += found.records
+      tail.version = found.version
+      tail.blockCount += Self.blockCount(ofBatch: found.records.count)
+      tail.byteCount += found.records.count
+      tail.link = found.checksum
     }
     return (tail, records)
+  }
+
+  /// The version that a batch makes which lies anywhere behind the one that `tail` ends before; nil where none does.
+  ///
+  /// A batch is written once all before it are durable. So where there is a later one, the one behind `tail` was
+  /// acknowledged, and is damaged. Where there is none it may be torn, and never have been acknowledged.
+  private func version(
+    beyond tail: Tail, identity: IdentitySector, device: any Device, path: String
+  ) throws(StoreError) -> Version? {
+    let pieceCount = 16
+    var version: Version?
+    for first in stride(from: tail.blockCount + 1, to: blocks.count, by: pieceCount) {
+      let count = min(pieceCount, blocks.count - first)
+      let piece = try Self.bytes(
+        device, at: byteOffset(ofBlock: first), byteCount: count * FileLayout.blockByteCount,
+        path: path)
+      guard let piece else { continue }
+      for number in 0..<count
+      where piece.bytes[(number * FileLayout.blockByteCount)...].starts(
+        with: FileLayout.Batch.magicBytes)
+      {
+        let found = try batch(atBlock: first + number, identity, device, path: path)
+        guard let found, found.base == tail.base, found.start > UInt64(tail.byteCount),
+          found.version > tail.version + 1
+        else { continue }
+        version = max(version ?? 0, found.version)
+      }
+    }
+    return version
+  }
+
+  /// A batch that is whole, wherever it may belong.
+  private struct Batch {
+    let base: Version
+    let version: Version
+    /// How many bytes of records are before its own.
+    let start: UInt64
+    let link: UInt64
+    let records: ArraySlice<UInt8>
+    let checksum: UInt64
+  }
+
+  /// The batch of this file that begins with that block of the log; nil where none does that is whole.
+  private func batch(
+    atBlock number: Int, _ identity: IdentitySector, _ device: any Device, path: String
+  ) throws(StoreError) -> Batch? {
+    typealias Field = FileLayout.Batch
+    let offset = byteOffset(ofBlock: number)
+    let header = StoredBytes(try FileOpening.readSector(device, at: offset, path: path))
+    guard header.bytes.count == FileLayout.sectorByteCount else { return nil }
+    let count = header.load(Field.recordByteCount, as: UInt64.self)
+    let start = header.load(Field.start, as: UInt64.self)
+    let limit = UInt64(SharedLayout.logByteCount)
+    guard header.bytes.starts(with: Field.magicBytes),
+      header.load(Field.uuid, as: UInt64.self) == identity.uuidHigh,
+      header.load(Field.uuid + 8, as: UInt64.self) == identity.uuidLow,
+      start <= limit, count > 0, count % 8 == 0, count <= limit - start
+    else { return nil }
+    let version = header.load(Field.version, as: UInt64.self)
+    let end = Field.byteCount + Int(count)
+    guard version < HeadSector.versionLimit,
+      Self.blockCount(ofBatch: Int(count)) <= blocks.count - number,
+      let batch = try Self.bytes(
+        device, at: offset, byteCount: end + Self.checksumByteCount, path: path)
+    else { return nil }
+    let checksum = batch.load(end, as: UInt64.self)
+    // The header once more: it was read by itself before.
+    guard batch.bytes.starts(with: header.bytes.prefix(Field.byteCount)),
+      checksum == batch.checksum(before: end)
+    else { return nil }
+    return Batch(
+      base: header.load(Field.base, as: UInt64.self), version: version, start: start,
+      link: header.load(Field.link, as: UInt64.self),
+      records: batch.bytes[Field.byteCount..<end], checksum: checksum)
+  }
+
+  private func byteOffset(ofBlock number: Int) -> Int {
+    (blocks.lowerBound + number) * FileLayout.blockByteCount
   }
 
   /// The bytes at `offset`; nil where the file ends before them.

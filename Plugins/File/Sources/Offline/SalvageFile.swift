@@ -12,6 +12,8 @@ public final class SalvageFile: SalvageStore {
   public let identity: StoreIdentity
   /// Every head that can be read, the newest first.
   public let heads: [Head]
+  /// The small commits behind the newest version of the file that its log has and that cannot be read.
+  public let lostCommits: [SalvageReport.Loss]
   /// All of the file behind identity and heads.
   public let pageExtent: Extent
   /// The codec that pages went through, bound to the file if it keeps anything for it.
@@ -66,18 +68,31 @@ public final class SalvageFile: SalvageStore {
       throw device.error.map { StoreError($0, path: path) } ?? reason
     }
     var heads: [Head] = []
+    var lostCommits: [SalvageReport.Loss] = []
     let isReadable = sector.map { $0.codec == codec?.name ?? "" } ?? true
     for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
       let sector = sector ?? Self.identity(of: slot)
-      // A damaged page is no ground for small commits, nor is one that cannot be opened.
-      let content =
-        isReadable
-        ? try? StoredLog.content(
-          following: slot, identity: sector, codec: boundCodec, device: device, path: path) : nil
-      if let logged = content?.newest.head { heads.append(logged) }
+      if isReadable {
+        var content: StoredLog.Content?
+        for endsAtDamage in [false, true] where content == nil {
+          do throws(StoreError) {
+            content = try StoredLog.content(
+              following: slot, identity: sector, codec: boundCodec, device: device, path: path,
+              endsAtDamage: endsAtDamage)
+          } catch {
+            // A damaged page is no ground for small commits, nor is one that cannot be opened. The log of an older
+            // head may be that of the newest one by now.
+            if heads.isEmpty, lostCommits.isEmpty {
+              lostCommits.append(.smallCommits(behind: slot.head.version, "\(error)"))
+            }
+          }
+        }
+        if let logged = content?.newest.head { heads.append(logged) }
+      }
       heads.append(slot.head)
     }
     self.heads = heads
+    self.lostCommits = lostCommits
     identity = StoreIdentity(
       kind: IdentitySector.kind, path: path,
       uuid: (
@@ -187,4 +202,13 @@ public final class SalvageFile: SalvageStore {
 
   /// Does nothing: the file is let go with this object.
   public func close() throws(StoreError) {}
+}
+
+extension SalvageReport.Loss {
+  /// The changes of small commits that the log of a file has behind `version`.
+  fileprivate static func smallCommits(behind version: Version, _ reason: String) -> Self {
+    Self(
+      name: "log of small commits", keys: "what was changed since version \(version)",
+      rowCount: nil, reason: reason)
+  }
 }
