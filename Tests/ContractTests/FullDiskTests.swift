@@ -170,6 +170,26 @@ import Testing
     for _ in 0..<full / 4 { try notes.add() }
     try notes.close(count: full - full / 2 + full / 4)
   }
+
+  @Test(.enabled(if: disk != nil, "Runs in a guest."))
+  func `a file is compacted within itself where the disk has no room for a copy`() throws {
+    let folder = try #require(Self.disk) + "/compacting"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/store"
+    let notes = try Notes(path: path, .relaxed)
+    for _ in 0..<6_000 { try notes.add() }
+    try Ballast(folder: folder).fill()
+    for _ in 0..<1_400 { try notes.remove(notes.keys[0]) }
+    try notes.close(count: 4_600)
+    let report = try FileStore.compact(path: path)
+    #expect(report.wasInPlace)
+    #expect(report.byteCountAfter < report.byteCountBefore / 8 * 7, "\(report)")
+    #expect(try FileStore.inspect(path: path).fileByteCount == report.byteCountAfter)
+    try Notes.check(path: path, keys: notes.keys)
+    // What was cut off is the disk's again.
+    try Data(repeating: 1, count: 256 << 10).write(to: URL(fileURLWithPath: folder + "/other"))
+  }
 }
 
 /// A table in a file on a full disk, changed by a row in each transaction.
@@ -218,6 +238,16 @@ private final class Notes {
   func remove(_ key: Int64) throws {
     try change { table in _ = try table.remove(key: key) }
     keys.removeAll { $0 == key }
+  }
+
+  /// Whether the rows with `keys` are there, and no others.
+  static func check(path: String, keys: [Int64]) throws {
+    let database = try Database(store: FileStore(path: path))
+    let table = try #require(try database.snapshot().table("Note"))
+    #expect(table.count == keys.count)
+    for key in keys { #expect(try table.seek(key)?.key == key) }
+    #expect(try database.verify().findings == [])
+    try database.close()
   }
 
   func close(count: Int) throws {

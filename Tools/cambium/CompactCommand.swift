@@ -62,7 +62,8 @@ struct CompactCommand: ParsableCommand {
       },
       progressOfAll: { progress.show("compacting", $0, of: $1, "rows") }, recoding: recoding)
     return Compaction(
-      path: output ?? path, bytesBefore: report.byteCountBefore, bytesAfter: report.byteCountAfter)
+      path: output ?? path, bytesBefore: report.byteCountBefore, bytesAfter: report.byteCountAfter,
+      inPlace: report.wasInPlace)
   }
 }
 
@@ -136,8 +137,13 @@ struct Compaction: Encodable {
   var path: String
   var bytesBefore: Int
   var bytesAfter: Int
+  var inPlace = false
 
   func printForPeople() {
     Output.line("\(path): \(Output.bytes(bytesBefore)) before, \(Output.bytes(bytesAfter)) after")
+    if inPlace {
+      Output.line(
+        "The disk has no room for a copy, so pages were moved within the file. A copy is smaller.")
+    }
   }
 }

@@ -58,6 +58,8 @@ public struct FileStoreOptions: Sendable {
   package var largestSlackByteCount = 512 << 10
   /// Live pages are not moved for the sake of fewer bytes.
   package var leastRelocatedByteCount = 1 << 20
+  /// Live pages are moved whenever the file can become shorter by that, not only when it becomes much shorter.
+  var movesEagerly = false
   /// So many bytes behind what is used are kept for writes that free as much as they take, on a full medium.
   package var spareByteCount = 256 << 10
   /// How many records pile up before the free map is brought up to date; half of them stay.

@@ -18,7 +18,7 @@ struct PageRelocator {
     /// Pages of this size and more found no room during this walk, in units.
     fileprivate var unmovableUnitCount = UInt64.max
     /// The version before which there is no other look: nothing could be moved.
-    fileprivate var nextLook: Version = 0
+    fileprivate(set) var nextLook: Version = 0
     fileprivate static let skippedVersionCount: Version = 256
   }
 

@@ -10,8 +10,8 @@ extension FileStore {
   /// Decides whether the write that begins is to move pages, and which; everything it writes goes
   /// before them as long as there is room.
   ///
-  /// It begins when more than a quarter of what is used could be given back, and goes on until little
-  /// more is free than commits need to find room.
+  /// It begins when more than a quarter of what is used could be given back, or anything where the options say so, and
+  /// goes on until little more is free than commits need to find room.
   func relocate(_ books: inout FileBooks, newest: Version) -> Relocation? {
     let total = books.space.blocks.blockCount
     let used = total - books.space.blocks.freeBlockCount
@@ -21,7 +21,7 @@ extension FileStore {
     let unsynced =
       memory.unsyncedByteCount > 0 ? options.relaxedLimitByteCount / FileLayout.blockByteCount : 0
     books.isRelocating =
-      total - end > least + unsynced + (books.isRelocating ? 0 : used / 4)
+      total - end > least + unsynced + (books.isRelocating || options.movesEagerly ? 0 : used / 4)
       && books.space.blocks.allocationFloor == sector.firstBlock
     books.space.blocks.allocationCeiling = books.isRelocating ? end : nil
     guard books.isRelocating else { return nil }

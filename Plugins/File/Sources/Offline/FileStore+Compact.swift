@@ -6,6 +6,8 @@ public struct CompactionReport: Hashable, Sendable {
   public var byteCountBefore: Int
   /// The size of the compacted file, in bytes.
   public var byteCountAfter: Int
+  /// Whether the medium had no room for a copy, so that pages were moved within the file.
+  public var wasInPlace = false
 }
 
 extension FileStore {
@@ -15,6 +17,10 @@ extension FileStore {
   /// one rename that survives power loss; with `output` the copy goes there instead and the original
   /// is only read. `progress` is called before the new file is made, and then now and then, with the number
   /// of rows copied.
+  ///
+  /// Where the medium has no room for a new file, pages are moved to free room further to the front, and the end is
+  /// cut off: a sixteenth of the file may stay free, and pages that are half empty stay so. Each step is a durable
+  /// commit, so that the file is whole whatever happens. That is not done with `output` or `recoding`.
   ///
   /// Pages come through `codec` and go through the same again, or through what `recoding` makes of the
   /// old store's database: another codec, or nil for none. The same codec keeps its dictionary and
@@ -61,10 +67,15 @@ extension FileStore {
       guard let (lock, _) = held else { throw .notFound(path: path) }
       defer { withExtendedLifetime(lock) {} }
       let draft = target + ".compacting"
-      return try compact(
-        target, draft: draft, for: path, codec, recoding, makingDraft, progress
-      ) { head throws(StoreError) in
-        try replace(path: target, with: draft, expecting: head, codec: codec)
+      do throws(StoreError) {
+        return try compact(
+          target, draft: draft, for: path, codec, recoding, makingDraft, progress
+        ) { head throws(StoreError) in
+          try replace(path: target, with: draft, expecting: head, codec: codec)
+        }
+      } catch .mediumFull {
+        guard recoding == nil else { throw .mediumFull(path: path) }
+        return try compactInPlace(path: target, codec: codec)
       }
     }
     let draft = "\(output).compacting-\(PosixFiles.processNumber)-\(UInt32.random(in: 0 ... .max))"
@@ -143,5 +154,36 @@ extension FileStore {
     try copy.close()
     try database.close()
     return (head, before)
+  }
+}
+
+extension FileStore {
+  /// Makes the store at `path` shorter without a copy.
+  private static func compactInPlace(
+    path: String, codec: (any PageCodec)?
+  ) throws(StoreError) -> CompactionReport {
+    let before = try inspect(path: path).fileByteCount
+    var options = FileStoreOptions(codec: codec)
+    options.storesUnasked = false
+    options.movesEagerly = true
+    options.leastRelocatedByteCount = 0
+    options.largestSlackByteCount = 64 << 10
+    let store = try FileStore(path: path, options: options)
+    guard store.becomeAlone() else {
+      throw .inUse(path: path, holder: FilePaths.holder(path: path, besides: store.slot))
+    }
+    var limits = DatabaseOptions()
+    limits.relocatedByteCountPerCommit = 1 << 20
+    let database = try Database(store: store, options: limits)
+    do throws(StoreError) {
+      while try database.movePages() {}
+    } catch {
+      try? database.close()
+      throw error
+    }
+    try database.close()
+    return CompactionReport(
+      byteCountBefore: before, byteCountAfter: try inspect(path: path).fileByteCount,
+      wasInPlace: true)
   }
 }
