@@ -84,4 +84,19 @@ struct WriteBufferWhiteBoxTests {
       #expect(isSame)
     }
   }
+
+  @Test func `a write that gathers much leaves no memory for it behind`() throws {
+    let way = Way()
+    let bytes = [UInt8](repeating: 1, count: 60_000)
+    for count in [1, 16] {
+      for number in 0..<count {
+        let isAdded = bytes.withUnsafeBytes { way.buffer.append($0, at: number * bytes.count) }
+        #expect(isAdded)
+      }
+      #expect(way.buffer.reservedByteCount >= count * bytes.count)
+      try way.buffer.flush(endsRun: false) { _, _ in }
+      // What small writes take they keep.
+      #expect((way.buffer.reservedByteCount >= bytes.count) == (count == 1))
+    }
+  }
 }

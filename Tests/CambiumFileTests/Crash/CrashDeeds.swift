@@ -5,10 +5,12 @@ struct CrashDeeds {
   enum Kind: CaseIterable {
     case slotHead, settledHead
     case growth, bulkWrite, truncation, checkpoint, commitDuringSync, sharedSync, failedOperation
-    case relocatingWrite, movedPage, commitInMemory, batchInLog
+    case relocatingWrite, movedPage, commitInMemory, batchInLog, refusedByLimit, logGivenUp
   }
 
   private var counts: [Kind: Int] = [:]
+  /// Whether the head before had a log.
+  private var hadLog = false
 
   /// None.
   init() {}
@@ -20,6 +22,10 @@ struct CrashDeeds {
         stored: Array(Self.first(operations, initial).prefix(FileLayout.sectorByteCount)),
         path: "simulated")
     else { return }
+    for offset in FileLayout.headOffsets where offset < initial.count {
+      note(Array(initial[offset..<offset + FileLayout.sectorByteCount]), at: offset, identity)
+    }
+    counts = [:]
     var byteCount = initial.count
     for operation in operations {
       switch operation {
@@ -54,6 +60,8 @@ struct CrashDeeds {
         stored: sector, identity: identity, at: HeadSector.place(atByte: offset))
     else { return }
     self[head.isSettled ? .settledHead : .slotHead] += 1
+    if hadLog, head.log == nil { self[.logGivenUp] += 1 }
+    hadLog = head.log != nil
     if !head.freeMap.isNone, head.freeMap.born == head.head.version { self[.checkpoint] += 1 }
   }
 

@@ -48,6 +48,7 @@ final class CrashRun<Work: CrashWork> {
     deeds[.relocatingWrite] = relocatingCount
     deeds[.movedPage] = movedPageCount
     deeds[.commitInMemory] = loggedCount
+    deeds[.refusedByLimit] = refusedCount
     return deeds
   }
   /// Whether its last sync or write of a head failed, so that nobody may write until all have left.
@@ -58,6 +59,7 @@ final class CrashRun<Work: CrashWork> {
   private var relocatingCount = 0
   private var movedPageCount = 0
   private var loggedCount = 0
+  private var refusedCount = 0
   let settings: CrashSettings
   private var generator: SeededGenerator
   /// What was to be committed as which point: where a commit failed, another one may have followed it
@@ -304,10 +306,15 @@ final class CrashRun<Work: CrashWork> {
     }
     // What the last write was asked.
     if store.books.withLock({ $0.isRelocating }) { relocatingCount += 1 }
-    guard
-      let point = try commit(
+    let committed: (point: Point, durability: Durability)?
+    do throws(StoreError) {
+      committed = try commit(
         work, settings.durabilities.randomElement(using: &generator) ?? .full)
-    else { return }
+    } catch .sizeLimitReached {
+      refusedCount += 1
+      return
+    }
+    guard let point = committed else { return }
     if point.durability == .relaxed, Bool.random(using: &generator) {
       try makeDurable(point.point, store, work)
     }

@@ -15,11 +15,14 @@ struct CrashSettings {
 
   /// What the work goes through on its way to the disk.
   @TaskLocal static var codec: (any PageCodec)?
+  /// How large the file may be.
+  @TaskLocal static var maximumByteCount: Int?
 
   /// How stores on a simulated device are opened.
   static func options(_ device: SimulatedDevice) -> FileStoreOptions {
     var options = FileStoreOptions(codec: codec)
     options.device = { _ in device }
+    options.maximumByteCount = maximumByteCount
     options.gatheredByteCount = 16 << 10
     options.checkpointAfterRecordCount = 3
     options.largestSingleSyncByteCount = 24 << 10

@@ -7,7 +7,7 @@ import Testing
 
 /// Cuts the power at every operation of random work and opens what is left; `make soak` does the same
 /// for long.
-@Suite(ExploredStates(runCount: 59, leastStateCount: Exhaustive.isWanted ? 8000 : 2000))
+@Suite(ExploredStates(runCount: 71, leastStateCount: Exhaustive.isWanted ? 8000 : 2000))
 struct CrashTests {
   /// The kinds of work.
   static let durabilities: [[Durability]] = [
@@ -49,6 +49,8 @@ struct CrashTests {
   private static let emptiedCommitCount = 6
   private static let rowSeeds = 0..<12 as Range<UInt64>
   private static let rowCommitCount = 12
+  private static let limitedSeeds = 3..<9 as Range<UInt64>
+  private static let limitedCommitCount = 40
   private static let sealedSeeds = 0..<6 as Range<UInt64>
 
   @Test(arguments: pageSeeds)
@@ -80,6 +82,25 @@ struct CrashTests {
     try explore(
       seed, RowWork.self, commitCount: Self.rowCommitCount, image: RowWork.loggedFile(),
       branching: Self.branching, depth: 2)
+  }
+
+  /// Gives a file with a log so much room that it is at its limit at once, or after a while.
+  private static func limited<Value>(
+    _ seed: UInt64, _ body: (_ image: [UInt8]) throws -> Value
+  ) throws -> Value {
+    // It was without one before.
+    let image = try RowWork.loggedFile()
+    let limit = (seed % 2 == 0 ? 240 : 512) << 10
+    return try CrashSettings.$maximumByteCount.withValue(limit) { try body(image) }
+  }
+
+  @Test(arguments: limitedSeeds)
+  func `the same holds of small commits near the limit of their file`(seed: UInt64) throws {
+    try Self.limited(seed) { image in
+      try explore(
+        seed, RowWork.self, commitCount: Self.limitedCommitCount, image: image,
+        branching: 3 * Self.branching, depth: 1)
+    }
   }
 
   /// What becomes of a seed: of work on pages with much that crashes leave of it, and of other work.
@@ -141,7 +162,7 @@ struct CrashTests {
   @Test func `the work has everything in it that is to be held against crashes`() throws {
     let pages = try deeds(Self.pageSeeds, PageWork.self, commitCount: Self.pageCommitCount)
     // Only an engine leaves pages in memory, and what changes them in a log.
-    #expect(pages.missing == [.commitInMemory, .batchInLog])
+    #expect(pages.missing == [.commitInMemory, .batchInLog, .refusedByLimit, .logGivenUp])
     var databases = try deeds(
       Self.databaseSeeds, DatabaseWork.self, commitCount: Self.databaseCommitCount)
     databases.add(
@@ -152,6 +173,13 @@ struct CrashTests {
       Self.rowSeeds, RowWork.self, commitCount: Self.rowCommitCount, image: RowWork.loggedFile())
     #expect(rows[.batchInLog] > 20, "\(rows)")
     databases.add(rows)
+    for seed in Self.limitedSeeds {
+      databases.add(
+        try Self.limited(seed) { image in
+          try deeds(
+            seed..<seed + 1, RowWork.self, commitCount: Self.limitedCommitCount, image: image)
+        })
+    }
     #expect(databases.missing == [])
     #expect(databases[.movedPage] > 5, "\(databases)")
   }

@@ -64,7 +64,7 @@ enum Soak {
   }
 
   /// Every other seed works on a whole database: half of these make small commits, every other time on a sealed file,
-  /// and a quarter moves its pages at once.
+  /// every fourth near the limit of one, and a quarter moves its pages at once.
   private static func explore(_ seed: UInt64) -> (Int, UInt64, [String]) {
     do {
       switch seed % 4 {
@@ -72,9 +72,12 @@ enum Soak {
         // Sealing takes long.
         let codec = seed % 8 == 5 ? SealCodec(parameterByteCount: 0) : nil
         return try CrashSettings.$codec.withValue(codec) {
-          explore(
-            seed, RowWork.self, commitCount: codec == nil ? 20...60 : 6...12,
-            image: try RowWork.loggedFile())
+          let image = try RowWork.loggedFile()
+          let limit = seed % 16 == 9 ? Int(240 + seed / 16 % 5 * 80) << 10 : nil
+          return CrashSettings.$maximumByteCount.withValue(limit) {
+            explore(
+              seed, RowWork.self, commitCount: codec == nil ? 20...60 : 6...12, image: image)
+          }
         }
       case 3:
         let image = seed % 8 == 7 ? try DatabaseWork.emptiedFile() : []

@@ -57,6 +57,9 @@ final class WriteBuffer: Sendable {
   /// A block of zeros, to be copied.
   private static let zeros = [UInt8](repeating: 0, count: FileLayout.blockByteCount)
 
+  /// So much memory is kept from one write to the next: a thousand files that are open and idle have as many buffers.
+  private static let keptByteCount = 256 << 10
+
   /// How many bytes are gathered before they are written.
   let capacity: Int
   private let state = Mutex(State())
@@ -115,6 +118,9 @@ final class WriteBuffer: Sendable {
   /// How many bytes are gathered.
   var byteCount: Int { state.withLock { $0.count } }
 
+  /// How many bytes of memory it has.
+  var reservedByteCount: Int { state.withLock { $0.bytes.capacity } }
+
   /// One past the last byte of gathered pages; 0 when there is none.
   var endOffset: Int { state.withLock { $0.count == 0 ? 0 : $0.start + $0.count } }
 
@@ -164,7 +170,7 @@ final class WriteBuffer: Sendable {
   }
 
   private func forget(_ state: inout State) {
-    state.bytes.removeAll(keepingCapacity: true)
+    state.bytes.removeAll(keepingCapacity: state.bytes.capacity <= Self.keptByteCount)
     state.start = 0
     noteBounds(state)
   }
