@@ -18,7 +18,7 @@ struct PageRelocator {
     /// Pages of this size and more found no room during this walk, in units.
     fileprivate var unmovableUnitCount = UInt64.max
     /// The version before which there is no other look: nothing could be moved.
-    fileprivate(set) var nextLook: Version = 0
+    fileprivate var nextLook: Version = 0
     fileprivate static let skippedVersionCount: Version = 256
   }
 
@@ -146,5 +146,22 @@ struct PageRelocator {
       movedCount += 1
     }
     return moved
+  }
+}
+
+extension Database {
+  /// Makes one durable commit that changes nothing and moves pages to where the store would like them; false when
+  /// there are none that the store would like elsewhere, or none that can be moved.
+  ///
+  /// For the only user of a store.
+  package func movePages() throws(StoreError) -> Bool {
+    let transaction = try beginWrite()
+    guard transaction.writer.relocation != nil else {
+      transaction.rollback()
+      return false
+    }
+    transaction.storesPages = true
+    let version = try transaction.publish(.full, []).head.version
+    return moves.withLock { $0.nextLook <= version }
   }
 }

@@ -95,20 +95,3 @@ extension Transaction {
     return moved
   }
 }
-
-extension Database {
-  /// Makes one durable commit that changes nothing and moves pages to where the store would like them; false when
-  /// there are none that the store would like elsewhere, or none that can be moved.
-  ///
-  /// For the only user of a store.
-  package func movePages() throws(StoreError) -> Bool {
-    let transaction = try beginWrite()
-    guard transaction.writer.relocation != nil else {
-      transaction.rollback()
-      return false
-    }
-    transaction.storesPages = true
-    let version = try transaction.publish(.full, []).head.version
-    return moves.withLock { $0.nextLook <= version }
-  }
-}

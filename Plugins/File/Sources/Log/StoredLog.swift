@@ -121,8 +121,8 @@ struct StoredLog: Hashable, Sendable {
       throw .damaged(
         Damage(
           .head,
-          "of the small commits behind version \(version), in the log of the file, those from version "
-            + "\(tail.version + 1) to \(lost) were durable, and cannot be read"))
+          "the log of small commits behind version \(version) goes on to version \(lost), but what it "
+            + "has from version \(tail.version + 1) on, which was durable, cannot be read"))
     }
     if records.isEmpty { return nil }
     // Records are read where small commits leave them.

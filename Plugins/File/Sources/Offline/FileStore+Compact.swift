@@ -73,8 +73,7 @@ extension FileStore {
         ) { head throws(StoreError) in
           try replace(path: target, with: draft, expecting: head, codec: codec)
         }
-      } catch .mediumFull {
-        guard recoding == nil else { throw .mediumFull(path: path) }
+      } catch .mediumFull where recoding == nil {
         return try compactInPlace(path: target, codec: codec)
       }
     }
@@ -173,10 +172,14 @@ extension FileStore {
       throw .inUse(path: path, holder: FilePaths.holder(path: path, besides: store.slot))
     }
     var limits = DatabaseOptions()
-    limits.relocatedByteCountPerCommit = 1 << 20
+    let movedByteCount = 1 << 20
+    limits.relocatedByteCountPerCommit = movedByteCount
     let database = try Database(store: store, options: limits)
     do throws(StoreError) {
-      while try database.movePages() {}
+      // As many as move all pages several times, should each look find some that can be moved.
+      for _ in 0..<64 + 8 * (before / movedByteCount) {
+        guard try database.movePages() else { break }
+      }
     } catch {
       try? database.close()
       throw error

@@ -73,21 +73,13 @@ public final class SalvageFile: SalvageStore {
     for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
       let sector = sector ?? Self.identity(of: slot)
       if isReadable {
-        var content: StoredLog.Content?
-        for endsAtDamage in [false, true] where content == nil {
-          do throws(StoreError) {
-            content = try StoredLog.content(
-              following: slot, identity: sector, codec: boundCodec, device: device, path: path,
-              endsAtDamage: endsAtDamage)
-          } catch {
-            // A damaged page is no ground for small commits, nor is one that cannot be opened. The log of an older
-            // head may be that of the newest one by now.
-            if heads.isEmpty, lostCommits.isEmpty {
-              lostCommits.append(.smallCommits(behind: slot.head.version, "\(error)"))
-            }
-          }
+        let (logged, failure) = Self.smallCommits(
+          behind: slot, sector, boundCodec, device, path: path)
+        // The log of an older head may be that of the newest one by now.
+        if let failure, heads.isEmpty {
+          lostCommits.append(.smallCommits(behind: slot.head.version, "\(failure)"))
         }
-        if let logged = content?.newest.head { heads.append(logged) }
+        if let logged { heads.append(logged) }
       }
       heads.append(slot.head)
     }
@@ -102,6 +94,25 @@ public final class SalvageFile: SalvageStore {
     let first = UInt64(firstBlock * FileLayout.blockByteCount / Extent.unitByteCount)
     let end = UInt64(byteCount / Extent.unitByteCount)
     pageExtent = Extent(address: first, unitCount: end > first ? end - first : 0)
+  }
+
+  /// The version that small commits have made behind `head`, as far as their log can be read, and why it cannot.
+  ///
+  /// A damaged page is no ground for them, nor is one that cannot be opened.
+  private static func smallCommits(
+    behind head: HeadSector, _ identity: IdentitySector, _ codec: (any PageCodec)?,
+    _ device: any Device, path: String
+  ) -> (newest: Head?, failure: StoreError?) {
+    func newest(endsAtDamage: Bool) throws(StoreError) -> Head? {
+      try StoredLog.content(
+        following: head, identity: identity, codec: codec, device: device, path: path,
+        endsAtDamage: endsAtDamage)?.newest.head
+    }
+    do throws(StoreError) {
+      return (try newest(endsAtDamage: false), nil)
+    } catch {
+      return (try? newest(endsAtDamage: true), error)
+    }
   }
 
   private static func open(_ path: String) throws(StoreError) -> PosixDevice {
