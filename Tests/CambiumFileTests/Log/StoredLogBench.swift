@@ -112,10 +112,12 @@ struct StoredLogBench {
     }
   }
 
-  /// A batch with `records` behind `tail`, which claims to make the next version.
-  func batch(_ records: [UInt8], behind tail: StoredLog.Tail) -> [UInt8] {
-    let version = store.state.withLock { $0.newestHead.version }
-    return StoredLog.batch(records, making: version + 1, behind: tail, in: store.sector).stored
+  /// A batch with `records` behind `tail`, which claims to make `version`, or the next one.
+  func batch(
+    _ records: [UInt8], making version: Version? = nil, behind tail: StoredLog.Tail
+  ) -> [UInt8] {
+    let version = version ?? store.state.withLock { $0.newestHead.version } + 1
+    return StoredLog.batch(records, making: version, behind: tail, in: store.sector).stored
   }
 
   /// `image` with `bytes` at `offset`.

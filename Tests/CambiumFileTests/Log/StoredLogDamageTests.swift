@@ -283,6 +283,28 @@ struct StoredLogDamageTests {
     #expect(try DatabaseContent(of: destination.snapshot()) == bench.content)
   }
 
+  @Test func `what a log has left of another base, or of earlier versions, refuses no file`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 15)
+    try bench.commitInLog()
+    let version = try bench.database.snapshot().version
+    let (tail, offset) = try bench.next()
+    let image = bench.image()
+    func opened(making made: Version, base: Version) throws(StoreError) -> Version {
+      var other = tail
+      other.base = base
+      let batch = bench.batch(bench.strayRecord(), making: made, behind: other)
+      let changed = StoredLogBench.image(
+        image, with: batch, at: offset + FileLayout.blockByteCount)
+      return try StoredLogBench.open(changed).snapshot().version
+    }
+    #expect(try opened(making: version + 2, base: tail.base - 1) == version)
+    #expect(try opened(making: version, base: tail.base) == version)
+    // One that tells of a batch before it.
+    #expect(throws: StoreError.self) { try opened(making: version + 2, base: tail.base) }
+  }
+
   @Test func `salvage takes what is before a damaged batch, and says that more was durable`()
     throws
   {

@@ -196,9 +196,8 @@ struct StoredLog: Hashable, Sendable {
         with: FileLayout.Batch.magicBytes)
       {
         let found = try batch(atBlock: first + number, identity, device, path: path)
-        guard let found, found.base == tail.base, found.start > UInt64(tail.byteCount),
-          found.version > tail.version + 1
-        else { continue }
+        // What is left of an earlier base makes earlier versions.
+        guard let found, found.base == tail.base, found.version > tail.version else { continue }
         version = max(version ?? 0, found.version)
       }
     }
