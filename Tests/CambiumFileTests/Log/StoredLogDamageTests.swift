@@ -305,6 +305,21 @@ struct StoredLogDamageTests {
     #expect(throws: StoreError.self) { try opened(making: version + 2, base: tail.base) }
   }
 
+  @Test func `what a newer version has written over in a log is no loss for salvage`() throws {
+    var bench = try StoredLogBench(seed: 15)
+    try bench.commitInLog()
+    for _ in 0..<3 { #expect(bench.isInLog(try bench.commit())) }
+    let transaction = try bench.database.beginWrite()
+    try transaction.setValue("large", [UInt8](repeating: 1, count: 100_000))
+    _ = try transaction.commit()
+    #expect(bench.isInLog(try bench.commit()))
+    var options = StoredLogBench.options(SimulatedDevice(bench.image()))
+    options.access = .buffered
+    let file = try SalvageFile(path: StoredLogBench.path, options: options)
+    #expect(file.heads.count > 2)
+    #expect(file.lostCommits == [])
+  }
+
   @Test func `salvage takes what is before a damaged batch, and says that more was durable`()
     throws
   {

@@ -167,18 +167,26 @@ extension FileStore {
     options.movesEagerly = true
     options.leastRelocatedByteCount = 0
     options.largestSlackByteCount = 64 << 10
+    // The free map and the records move when it is brought up to date.
+    options.checkpointAfterRecordCount = 2
     let store = try FileStore(path: path, options: options)
     guard store.becomeAlone() else {
       throw .inUse(path: path, holder: FilePaths.holder(path: path, besides: store.slot))
     }
     var limits = DatabaseOptions()
     let movedByteCount = 1 << 20
+    // What a commit has moved or given up is free some commits later.
+    let idleLimit = 16
     limits.relocatedByteCountPerCommit = movedByteCount
     let database = try Database(store: store, options: limits)
     do throws(StoreError) {
+      var (end, idleCount) = (Int.max, 0)
       // As many as move all pages several times, should each look find some that can be moved.
-      for _ in 0..<64 + 8 * (before / movedByteCount) {
-        guard try database.movePages() else { break }
+      for _ in 0..<64 + 8 * (before / movedByteCount) where idleCount < idleLimit {
+        let goesOn = try database.movePages()
+        let newEnd = store.state.withLock { $0.newest.byteCount }
+        idleCount = goesOn || newEnd < end ? 0 : idleCount + 1
+        end = newEnd
       }
     } catch {
       try? database.close()
