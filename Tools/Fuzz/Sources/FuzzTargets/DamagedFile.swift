@@ -32,12 +32,21 @@ enum DamagedFile {
 
   /// The database in a file that lies in memory.
   static func open(_ device: MemoryDevice) throws(StoreError) -> Database {
-    var options = FileStoreOptions(access: .buffered)
-    options.device = { _ throws(StoreError) in device }
-    return try Database(store: FileStore(path: "fuzz", options: options))
+    try Database(store: store(device))
   }
 
-  private static func use(_ bytes: [UInt8]) {
+  /// The store of a file that lies in memory.
+  static func store(
+    _ device: MemoryDevice, _ change: (inout FileStoreOptions) -> Void = { _ in }
+  ) throws(StoreError) -> FileStore {
+    var options = FileStoreOptions(access: .buffered)
+    change(&options)
+    options.device = { _ throws(StoreError) in device }
+    return try FileStore(path: "fuzz", options: options)
+  }
+
+  /// Reads, verifies, writes and copies what a file of these bytes has.
+  static func use(_ bytes: [UInt8]) {
     tolerating { () throws(StoreError) in
       let database = try open(MemoryDevice(bytes))
       read(try database.snapshot())
@@ -73,17 +82,22 @@ enum DamagedFile {
   private static func write(_ database: Database) {
     tolerating { () throws(StoreError) in
       let transaction = try database.beginWrite()
-      if let table = try transaction.editTable("class/T") {
-        for key in 0..<3 as Range<Int64> {
-          _ = try table.update(key: key, column: 1, value: .int(key))
-        }
-        _ = try table.remove(key: 5)
-        _ = try table.insert(key: 70_000, values: [])
-      }
-      _ = try transaction.editKeyTree("index/T").set([1], [2])
+      try change(transaction, key: 5)
       _ = try transaction.drop("index/U")
       _ = try transaction.commit()
     }
+  }
+
+  /// Makes one change of each kind, around the row with that key.
+  static func change(_ transaction: Transaction, key: Int64) throws(StoreError) {
+    if let table = try transaction.editTable("class/T") {
+      for key in 0..<3 as Range<Int64> {
+        _ = try table.update(key: key, column: 1, value: .int(key))
+      }
+      _ = try table.remove(key: key)
+      _ = try table.insert(key: 70_000 + key, values: [])
+    }
+    _ = try transaction.editKeyTree("index/T").set([UInt8(key & 0xff)], [2])
   }
 
   // MARK: The file

@@ -5,6 +5,8 @@
 public enum FuzzTarget: String, CaseIterable, Sendable {
   /// A file whose bytes were changed, checksums corrected or not.
   case file
+  /// A file whose log of small commits was changed, its checksums put right.
+  case log
   /// A leaf of a tree of keys.
   case keyLeaf
   /// A branch of a tree of keys.
@@ -40,6 +42,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   public func run(_ bytes: UnsafeRawBufferPointer) {
     switch self {
     case .file: DamagedFile.run(bytes)
+    case .log: LoggedFile.run(bytes)
     case .keyLeaf: KeyPages.runLeaf(bytes)
     case .keyBranch: KeyPages.runBranch(bytes)
     case .columnLeaf: ColumnPages.runLeaf(bytes)
