@@ -84,11 +84,13 @@ bench-space:
 	  --commits $(or $(COMMITS),1000000) $(if $(JSON),--json)
 
 # What a small commit takes in files of very different sizes, and how long reads wait beside it; fails when it
-# is more than it may be. SIZES="1 32" (GiB) and COMMITS=4000 are options.
+# is more than it may be. SIZES="1 32" (GiB) and COMMITS=4000 are options; ROW_SIZES="0.4 8 24" (GiB) makes real files
+# of rows instead, which need as much room.
 bench-size:
 	@$(call plan-anew,Benchmarks)
 	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-size >&2
 	@Tools/Benchmarks/.build/release/bench-size $(if $(SIZES),--sizes $(SIZES)) \
+	  $(if $(ROW_SIZES),--row-sizes $(ROW_SIZES)) \
 	  $(if $(COMMITS),--commits $(COMMITS))
 
 # What a small transaction takes, through the engine and through a Realm: time, and with INSTRUCTIONS=1

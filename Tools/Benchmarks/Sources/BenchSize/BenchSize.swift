@@ -14,11 +14,15 @@ import Foundation
       24 MiB more memory, and when many databases take more than 8 threads or 256 KiB each.
 
       Then a thread begins and ends reads beside a writer that lets a version go for which a million pages \
-      wait. At last a process opens many databases.
+      wait. At last a process opens many databases. With --row-sizes it makes real files of rows instead, as large \
+      as is asked for, and transactions of one row in them.
       """)
 
   @Option(parsing: .upToNextOption, help: "The sizes of the files, in GiB.")
   var sizes = [1, 32, 256]
+  @Option(
+    parsing: .upToNextOption, help: "The sizes of real files of rows, in GiB, and nothing else.")
+  var rowSizes: [Double] = []
   @Option(help: "How many commits are counted.") var commits = 4_000
   @Option(help: "How many pages wait for the version that is let go.") var waiting = 1_000_000
   @Option(help: "How many databases are opened at a time; a tenth of them is written to.")
@@ -40,6 +44,9 @@ import Foundation
     let folder = directory + "/cambium-size-\(ProcessInfo.processInfo.processIdentifier)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    if !rowSizes.isEmpty {
+      return try RowCourse(folder: folder, gibibytes: rowSizes, commitCount: 5 * commits).run()
+    }
     print(SizeReport.heading)
     var reports: [SizeReport] = []
     for size in sizes {
