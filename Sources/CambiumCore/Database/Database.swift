@@ -8,7 +8,8 @@ public struct DatabaseOptions: Hashable, Sendable {
   /// How many bytes of decoded pages are cached; unused where the store lends its memory.
   ///
   /// Up to half as many again are held for sources that read, of pages that are read again and again;
-  /// as many once more while others still read through those that were held before.
+  /// as many once more while others still read through those that were held before. A database that nobody uses for
+  /// a minute or two gives them back.
   public var pageCacheByteCount = 64 << 20
   /// How many pages of dropped trees a commit frees at most.
   public var deadPagesPerCommit = 1024
@@ -49,6 +50,7 @@ public final class Database: Sendable {
   /// Who is told of commits.
   let watchers: CommitWatchers
   private let latest: LatestSnapshot
+  private let idleMemory: IdleMemory
 
   /// Opens the database in `store`, whose pages go through `codec`.
   ///
@@ -81,6 +83,7 @@ public final class Database: Sendable {
     watchers = (store as? any WatchableStore)?.watchers ?? CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: lane ?? .shared)
+    idleMemory = IdleMemory(trust, cache, lane: lane)
     (store as? any ResidentStore)?.storePages { [weak self] store, writer throws(StoreError) in
       if let self { try storePages(writer) } else { try Self.storePages(store, writer) }
     }
@@ -104,6 +107,7 @@ public final class Database: Sendable {
     watchers = CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: .shared)
+    idleMemory = IdleMemory(trust, cache, lane: nil)
   }
 
   /// What the store is.
@@ -275,7 +279,8 @@ public final class Database: Sendable {
 
   /// A source over `pin`, sharing what this database knows of its pages.
   func makeSource(_ pin: Pin) -> PageSource {
-    PageSource(pin: pin, store: store, codec: codec, trust: trust, cache: cache)
+    idleMemory.noteUse()
+    return PageSource(pin: pin, store: store, codec: codec, trust: trust, cache: cache)
   }
 
   /// Makes a snapshot of `pin`, of a commit of this database, and remembers it while it is alive.

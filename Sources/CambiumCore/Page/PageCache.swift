@@ -82,6 +82,23 @@ public final class PageCache: Sendable {
     }
   }
 
+  /// Lets go of all pages but those that sources have been lent.
+  func letGo() {
+    let gone = held.withLock { held -> Held? in
+      guard held != nil, isKnownUniquelyReferenced(&held!.newest) else { return nil }
+      return held.take()
+    }
+    withExtendedLifetime(gone) {}
+    retired.withLock { $0 = Retired() }
+    for box in shards {
+      let shard = box.shard.withLock { shard in
+        defer { shard = CacheShard() }
+        return shard
+      }
+      withExtendedLifetime(shard) {}
+    }
+  }
+
   private func box(_ reference: PageReference) -> ShardBox {
     shards[Int(truncatingIfNeeded: (reference.address &* 0x9E37_79B9_7F4A_7C15) >> 60)]
   }

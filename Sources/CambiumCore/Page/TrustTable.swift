@@ -65,6 +65,11 @@ import Synchronization
   @inlinable @inline(__always)
   func prefetch(_ reference: PageReference) { unsafe cambium_prefetch(tags + slot(reference)) }
 
+  /// Gives the memory back, and with it forgets the pages; others may ask and note meanwhile.
+  func letGo() {
+    unsafe ZeroedMemory.letGo(UnsafeMutableRawPointer(tags), byteCount: 8 << bitCount)
+  }
+
   /// Notes that the page has been checked.
   public func insert(_ reference: PageReference) {
     unsafe tags[slot(reference)].store(tag(reference), ordering: .relaxed)

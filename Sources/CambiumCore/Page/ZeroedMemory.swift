@@ -23,6 +23,14 @@ enum ZeroedMemory {
     return unsafe memory
   }
 
+  /// Gives what the memory holds back to the system, which provides it again when it is touched.
+  ///
+  /// Afterwards, and for whoever reads meanwhile, each byte is zero or what it was. (Linux gives zeros; on Darwin
+  /// `MADV_DONTNEED` is a hint.)
+  static func letGo(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
+    _ = unsafe madvise(memory, byteCount, MADV_DONTNEED)
+  }
+
   static func deallocate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
     unsafe munmap(memory, byteCount)
   }
