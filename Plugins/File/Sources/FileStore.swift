@@ -60,7 +60,6 @@ public final class FileStore: PageStore {
   let writing = Mutex<Void>(())
   /// Held while slots are written and while a sync decides about them.
   let slotsLock = Mutex<Void>(())
-  let syncs = OverlappingSyncs()
   let state: Mutex<FileState>
   /// What is known of the free space.
   let books: Mutex<FileBooks>

@@ -85,24 +85,4 @@ struct CommitsDuringSyncTests {
     }
     try store.close()
   }
-
-  @Test func `a sync during which growing the file fails promises nothing`() throws {
-    var identity = SeededGenerator(seed: 1)
-    try CrashSettings.create(device, using: &identity)
-    let store = try open(device)
-    let version = try Self.commit(store, .relaxed, seed: 1)
-    let device = device
-    device.duringNextSync {
-      // A write of zeros, and the sync that fails.
-      device.fail(device.operationCount + 1, .refused)
-      #expect(throws: StoreError.self) {
-        try store.growAhead(to: device.bytes.count + 1, left: .max, isSynced: true)
-      }
-    }
-    #expect(throws: StoreError.self) { try store.makeDurable(version) }
-    #expect(throws: StoreError.poisoned(path: "simulated")) {
-      try Self.commit(store, .relaxed, seed: 1)
-    }
-    try store.close()
-  }
 }

@@ -146,6 +146,40 @@ struct CrashTests {
     #expect(poisonedCount > 0)
   }
 
+  /// Kills whoever has just heard that a sync failed, before it can say so, while others have the file open; how often.
+  ///
+  /// The system tells nobody else.
+  private func killOverFailedSyncs<Work: CrashWork>(
+    _ seeds: Range<UInt64>, _ work: Work.Type, image: [UInt8] = []
+  ) throws -> Int {
+    var killCount = 0
+    for seed in seeds {
+      for durabilities in [[Durability.relaxed], [.full], [.full, .relaxed]] {
+        let settings = CrashSettings(
+          commitCount: 8, durabilities: durabilities, sectorByteCount: 512, hasFaults: true)
+        let run = CrashRun<Work>(image, settings, seed: seed)
+        try run.run()
+        for (number, operation) in run.device.operations.enumerated() {
+          guard case .failedSync = operation else { continue }
+          killCount += 1
+          let next = CrashRun(
+            killing: run, after: number + 1, isEarly: true, joins: true, seed: seed)
+          try next.run()
+          var explorer = CrashExplorer(seed: seed, statesPerOperation: 4, branching: 40)
+          try explorer.explore(next, from: number + 1, depth: 0)
+          #expect(explorer.findings == [], "seed \(seed), \(durabilities)")
+        }
+      }
+    }
+    return killCount
+  }
+
+  @Test func `who comes after a kill over a failed sync promises nothing that is lost`() throws {
+    #expect(try killOverFailedSyncs(0..<24, PageWork.self) > 10)
+    #expect(try killOverFailedSyncs(0..<6, DatabaseWork.self) > 2)
+    #expect(try killOverFailedSyncs(0..<12, RowWork.self, image: RowWork.loggedFile()) > 5)
+  }
+
   /// These are the runs after each operation of which the power is cut above.
   private func deeds<Work: CrashWork>(
     _ seeds: Range<UInt64>, _ work: Work.Type, commitCount: Int, image: [UInt8] = []

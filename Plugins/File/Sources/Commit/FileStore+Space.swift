@@ -7,8 +7,8 @@ extension FileStore {
   /// Writes pages of the running write; makes the file longer first if they lie behind its end.
   ///
   /// A small commit grows the file ahead of need by zeros: a block that was never written doubles the
-  /// cost of each sync. Bulk work just writes on. `expectsSync` says that the commit is to be durable: then
-  /// those zeros are synced first, and what bulk work writes is on its way to the medium before the sync.
+  /// cost of each sync. Bulk work just writes on; where the commit `expectsSync`, that is on its way to the medium
+  /// before the sync.
   /// On a full medium so many bytes have to be `left` behind them.
   func writeOut(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, expectsSync: Bool = true,
@@ -20,7 +20,7 @@ extension FileStore {
         // Another process may use the file by now.
         try withOpenState { _ throws(StoreError) in }
       } else {
-        try grow(for: end, left: left, isSynced: expectsSync)
+        try grow(for: end, left: left)
       }
       try device.perform(path: path) { device throws(DeviceError) in
         try unsafe device.write(bytes, at: offset)
@@ -39,10 +39,8 @@ extension FileStore {
   func isLarge(_ byteCount: Int) -> Bool { byteCount >= options.gatheredByteCount / 16 }
 
   /// Makes the file at least `byteCount` bytes long, and longer by what is always kept behind that.
-  func growAhead(to byteCount: Int, left: Int, isSynced: Bool) throws(StoreError) {
-    try writing.withLock { _ throws(StoreError) in
-      try grow(for: byteCount, left: left, isSynced: isSynced)
-    }
+  func growAhead(to byteCount: Int, left: Int) throws(StoreError) {
+    try writing.withLock { _ throws(StoreError) in try grow(for: byteCount, left: left) }
   }
 
   /// How many bytes are kept behind the `used` bytes of the file for writes that free as much as they take: a deletion
@@ -51,12 +49,12 @@ extension FileStore {
 
   /// Makes room for a small commit that ends at `end`, and behind it what is kept for those that free as much as they
   /// take and for what lies in memory: only such go on where the medium refuses that, as long as so much is `left`.
-  private func grow(for end: Int, left: Int, isSynced: Bool) throws(StoreError) {
+  private func grow(for end: Int, left: Int) throws(StoreError) {
     let fileByteCount = try withOpenState { $0.fileByteCount }
     let wanted = end + spareByteCount(in: end) + loggedByteCount(in: end)
     if wanted <= fileByteCount { return }
     do throws(StoreError) {
-      try grow(from: fileByteCount, to: wanted, isSynced: isSynced)
+      try grow(from: fileByteCount, to: wanted)
     } catch {
       guard case .mediumFull = error else { throw error }
       isMediumFull.store(true, ordering: .relaxed)
@@ -69,7 +67,7 @@ extension FileStore {
     min(max(byteCount / 32, 256 << 10), options.growthByteCount)
   }
 
-  private func grow(from current: Int, to end: Int, isSynced: Bool) throws(StoreError) {
+  private func grow(from current: Int, to end: Int) throws(StoreError) {
     let ahead = growth(ahead: current)
     let block = FileLayout.blockByteCount
     let limit = (options.maximumByteCount ?? .max) / block * block
@@ -82,14 +80,6 @@ extension FileStore {
       // There may be room for what is needed now.
       target = needed
       try writeZeros(from: current, to: target)
-    }
-    if isSynced {
-      do throws(DeviceError) {
-        try syncs.run(device)
-      } catch {
-        poison()
-        throw StoreError(error, path: path)
-      }
     }
     isMediumFull.store(false, ordering: .relaxed)
     state.withLock { $0.fileByteCount = target }

@@ -108,15 +108,21 @@ extension FileStore {
     }
   }
 
-  /// Syncs the device; a failure poisons the store, also that of a sync that ran at the same time.
+  /// Syncs the device; a failure poisons the store.
+  ///
+  /// Two of them never run at a time: the system tells of an error in writing back once for each open file
+  /// (`fsync(2)`), so that either could hear of one that concerns both.
   func syncDevice() throws(StoreError) {
     let start = DatabaseEvents.now
+    let isSure = memory.syncState != .unsure
+    if isSure { memory.syncState = .running }
     do throws(DeviceError) {
-      try syncs.runForCertain(device)
+      try device.sync()
     } catch {
       poison()
       throw StoreError(error, path: path)
     }
+    if isSure { memory.syncState = .sure }
     DatabaseEvents.tell(since: start, path) { .synced(nanoseconds: $0) }
   }
 
@@ -144,9 +150,11 @@ extension FileStore {
     try makeDurable(work)
   }
 
-  /// Makes a held version durable, and lets it go.
-  func makeDurable(_ work: Unsynced) throws(StoreError) {
+  /// Makes a held version durable, and lets it go; where it `writesAgain`, all that was written since the durable
+  /// one is written again first.
+  func makeDurable(_ work: Unsynced, writesAgain: Bool = false) throws(StoreError) {
     defer { unpin(work.heldVersion) }
+    if writesAgain { try writeAgain(since: state.withLock { $0.mark.version }, upTo: work.head) }
     try syncDevice()
     try settle(work.head)
     memory.addUnsynced(-work.byteCount)

@@ -99,7 +99,7 @@ extension FileWriter {
   private func coverHighWaterMark(_ head: HeadSector) throws(StoreError) {
     let needed = head.byteCount + FileLayout.blockByteCount
     if isBulk {
-      return try store.growAhead(to: needed, left: leftByteCount, isSynced: false)
+      return try store.growAhead(to: needed, left: leftByteCount)
     }
     let fileByteCount = store.state.withLock { $0.fileByteCount }
     guard fileByteCount < needed else { return }

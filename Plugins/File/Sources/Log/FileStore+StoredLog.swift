@@ -210,7 +210,7 @@ extension FileWriter {
     guard lacksRoom, mayUseLog, !isBulk else { return }
     let end = store.state.withLock { $0.newest.byteCount }
     do throws(StoreError) {
-      try store.growAhead(to: end, left: 0, isSynced: expectsSync)
+      try store.growAhead(to: end, left: 0)
     } catch .mediumFull {}
   }
 
@@ -242,7 +242,7 @@ extension FileWriter {
       if isTooSmall || present.map({ place.end <= $0.address }) ?? true {
         // No hole may be left there: who fills one waits for the medium's own books, too, or finds it full.
         try store.growAhead(
-          to: place.byteOffset + place.byteCount, left: leftByteCount, isSynced: false)
+          to: place.byteOffset + place.byteCount, left: leftByteCount)
         if let present { giveUp(present) }
         return place
       }

@@ -1,7 +1,10 @@
 import CambiumCore
 
-/// What is left of a process that was killed between writing a head and saying that it is durable, while
-/// others have the file open.
+/// What is left of a process that was killed between writing a head and saying that it is durable, or over a sync,
+/// while others have the file open.
+///
+/// That sync may have failed, and the system tells of it once: whoever opened the file afterwards would sync, hear
+/// nothing, and promise what is lost. So all that was written since the durable version is written again first.
 ///
 /// Nobody sees that head, and it is of a whole version as long as nobody writes. But recovery would find
 /// it, and prefer it to what others commit behind the head that they know. So whoever writes next, be
@@ -21,7 +24,15 @@ extension FileStore {
   /// Who announced that head while it held the writer lock is dead, and what its head leads to is free in
   /// the books of all others: that head must be gone. Who wrote a head without the writer lock lives if another one is at the slots, or else
   /// that one puts an end to the head; what it leads to is pinned until then.
+  /// After a sync over which somebody has died, it is sure from here on what later syncs are about: all that is older is
+  /// published and was written again. Where somebody is at the slots, the next one who writes sees to that.
   func endForeignHeadBeforeWriting() throws(StoreError) {
+    if memory.syncState == .unsure {
+      _ = try withSlotsIfFree { () throws(StoreError) in
+        try ensureWritable()
+        memory.syncState = .sure
+      }
+    }
     guard let writer = memory.headWriter else { return }
     if writer.holdsWriterLock {
       try withSlots { () throws(StoreError) in try ensureWritable() }
@@ -35,7 +46,10 @@ extension FileStore {
   ///
   /// After a crash that is up to `settleRecovered()`.
   func endForeignHead() throws(StoreError) {
-    guard memory.headWriter != nil, memory.condition == .clean,
+    // Nobody else is at the slots.
+    if memory.syncState == .running { memory.syncState = .unsure }
+    let isUnsure = memory.syncState == .unsure
+    guard memory.headWriter != nil || isUnsure, memory.condition == .clean,
       !state.withLock({ $0.isPoisoned || $0.hasLeft })
     else { return }
     guard memory.durableMark != nil else {
@@ -44,7 +58,10 @@ extension FileStore {
     }
     try endStoredLog()
     while true {
-      if let work = try holdNewestUnlessDurable() { return try makeDurable(work) }
+      if let work = try holdNewestUnlessDurable() {
+        return try makeDurable(work, writesAgain: isUnsure)
+      }
+      if memory.headWriter == nil { return }
       // A thread of this store may have published another one since.
       let durable = state.withLock { $0.mark.version == $0.newest.head.version ? $0.newest : nil }
       if let durable { return try settle(durable) }

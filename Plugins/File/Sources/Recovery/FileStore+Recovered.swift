@@ -33,7 +33,36 @@ extension FileStore {
     if let epoch = settledEpoch() { return say(epoch) }
     let recovered = try whatWasRecovered(condition)
     let slotHead = state.withLock { $0.slots[recovered.slot] }
-    for extent in recovered.extents {
+    try writeAgain(recovered.extents)
+    if let slotHead {
+      try writeSlot(recovered.slot, slotHead)
+    }
+    try syncDevice()
+    state.withLock { $0.mark.slot = recovered.slot }
+    try settleInNextEpoch()
+  }
+
+  /// Writes again what the commits behind the version `durable` wrote and is reachable from `head`, which is held, so
+  /// that the next sync is about all of it; under the slots' lock.
+  ///
+  /// Where some of it is not there any more the store is poisoned.
+  func writeAgain(since durable: Version, upTo head: HeadSector) throws(StoreError) {
+    var head = head
+    head.durable = durable
+    let check = RecordCheck(
+      identity: sector, device: device, path: path,
+      fileByteCount: try FileOpening.fileByteCount(device, path: path))
+    switch try check.verify(head) {
+    case .success(let extents): try writeAgain(extents)
+    case .failure(let error):
+      poison()
+      throw error
+    }
+  }
+
+  /// Writes again what lies in `extents`, and the last block of the file.
+  private func writeAgain(_ extents: [Extent]) throws(StoreError) {
+    for extent in extents {
       let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
       defer { withExtendedLifetime(page) {} }
       try device.perform(path: path) { device throws(DeviceError) in
@@ -41,12 +70,6 @@ extension FileStore {
       }
     }
     try writeLastBlockAgain()
-    if let slotHead {
-      try writeSlot(recovered.slot, slotHead)
-    }
-    try syncDevice()
-    state.withLock { $0.mark.slot = recovered.slot }
-    try settleInNextEpoch()
   }
 
   /// Writes and syncs the newest version's head with the next epoch, and says so.

@@ -11,7 +11,7 @@
 /// commit has needed it.
 enum SharedLayout {
   static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x4c, 0x6f, 0x63, 0x6b, 0x0a]
-  static let version: UInt32 = 14
+  static let version: UInt32 = 15
 
   static let magic = 0
   static let layout = magic + 8
@@ -44,6 +44,8 @@ enum SharedLayout {
   static let headWriter = 168
   /// Rises when a user comes or goes.
   static let userChanges = headWriter + 4
+  /// Whether somebody syncs the file; a ``SharedMemory/SyncState``.
+  static let syncState = userChanges + 4
 
   /// The newest version with a count and which of the two live heads it has or follows; all ones for none.
   ///

@@ -207,6 +207,29 @@ extension SharedMemory {
     }
   }
 
+  /// What is known of what was written and is not durable yet.
+  enum SyncState: UInt32 {
+    /// The next sync says whether all of it is on the medium.
+    case sure = 0
+    /// Who holds the slots' lock syncs.
+    case running = 1
+    /// Somebody has died over a sync, which may have failed: the system has told of that, and need not tell again. So
+    /// some of it may be lost although every later sync succeeds.
+    case unsure = 2
+  }
+
+  /// What is known of what was written and is not durable yet; to be changed by the holder of the slots' lock.
+  var syncState: SyncState {
+    get {
+      let raw = unsafe word(SharedLayout.syncState).pointee.load(ordering: .sequentiallyConsistent)
+      return SyncState(rawValue: raw) ?? .unsure
+    }
+    set {
+      unsafe word(SharedLayout.syncState).pointee.store(
+        newValue.rawValue, ordering: .sequentiallyConsistent)
+    }
+  }
+
   /// Says what is durable, and that no other head is being written.
   ///
   /// For the holder of the slots' lock, or of the file alone.

@@ -200,6 +200,8 @@ import Synchronization
       unsafe longWord(SharedLayout.live).pointee.store(.max, ordering: .relaxed)
     }
     clearUsers()
+    // Who is alone writes again whatever is not durable.
+    syncState = .sure
     if !isKnown { put(signature(identity, number), at: 0) }
   }
 
