@@ -223,6 +223,8 @@ final class CrashRun<Work: CrashWork> {
     let store = try opened.get()
     let head = try store.newestHead()
     let point = Point(head)
+    // A database has what lies in memory stored, perhaps at once.
+    let opening = device.operationCount
     let work = try Work(store)
     let content = try work.read().content
     if let known = self.content(of: point), known != content {
@@ -232,28 +234,28 @@ final class CrashRun<Work: CrashWork> {
     if state == .clean || state == .recovered, let last = published.last?.point, point < last {
       report("the kill took \(last), \(point) was found: \(store.recoveryNotes)")
     }
-    note(content, of: point)
+    note(content, of: point, at: opening)
     show(content, as: point)
     // The first write makes it durable in the next epoch.
-    note(content, of: Point(epoch: point.epoch + 1, version: point.version))
+    note(content, of: Point(epoch: point.epoch + 1, version: point.version), at: opening)
     // Where that lies in memory, the version that the file has, by itself and with its log.
     let ofFile = Point(store.state.withLock { $0.newest.head })
     for version in [ofFile.version, memory.durableMark?.log?.version ?? 0] {
       let ofFile = Point(epoch: ofFile.epoch, version: version)
       if ofFile < point, let known = self.content(of: ofFile) {
-        note(known, of: Point(epoch: ofFile.epoch + 1, version: version))
+        note(known, of: Point(epoch: ofFile.epoch + 1, version: version), at: opening)
       }
     }
     if promises.isEmpty { promise(point) }
-    note(point, &begun)
-    note(Point(epoch: point.epoch + 1, version: point.version), &begun)
-    note(point, &published)
+    note(point, &begun, at: opening)
+    note(Point(epoch: point.epoch + 1, version: point.version), &begun, at: opening)
+    note(point, &published, at: opening)
     return (store, work)
   }
 
-  private func note(_ content: Work.Content, of point: Point) {
+  private func note(_ content: Work.Content, of point: Point, at operationCount: Int? = nil) {
     contents[point, default: []].append(
-      Attempt(operationCount: device.operationCount, content: content))
+      Attempt(operationCount: operationCount ?? device.operationCount, content: content))
   }
 
   /// What the last commit under that number was to be, of those begun before `count` operations.
@@ -281,8 +283,11 @@ final class CrashRun<Work: CrashWork> {
     findings.append("operation \(device.operationCount): \(finding)")
   }
 
-  private func note(_ point: Point, _ list: inout [(operationCount: Int, point: Point)]) {
-    list.append((device.operationCount, point))
+  private func note(
+    _ point: Point, _ list: inout [(operationCount: Int, point: Point)],
+    at operationCount: Int? = nil
+  ) {
+    list.append((operationCount ?? device.operationCount, point))
   }
 
   private func promise(_ point: Point) {
