@@ -110,6 +110,40 @@ struct DatabaseOverFileTests {
     try database.close()
   }
 
+  @Test func `what a large load has recorded is not read again by each first write`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("a.cambium")
+    var options = FileStoreOptions()
+    options.checkpointAfterRecordByteCount = 4 << 10
+    var database = try Database(store: FileStore(path: path, options: options))
+    for part in 0..<6 as Range<Int64> {
+      let transaction = try database.beginWrite()
+      let table =
+        try transaction.editTable("table")
+        ?? transaction.createTable(
+          "table", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
+      for key in part * 100_000..<(part + 1) * 100_000 {
+        _ = try table.insert(key: key, values: [(1, .int(key &* 0x1E37_79B9_7F4A_7C15))])
+      }
+      _ = try transaction.commit()
+    }
+    try database.close()
+    let store = try FileStore(path: path, options: options)
+    database = try Database(store: store)
+    try database.beginWrite().rollback()
+    let (all, unapplied, last) = store.books.withLock { books in
+      (
+        books.records.count, books.records.count { $0.version > books.directory.version },
+        books.recordByteCountSinceCheckpoint
+      )
+    }
+    #expect(all >= 6)
+    // The map that a commit stores shows the version before it.
+    #expect(unapplied <= 2 && last > 0, "\(unapplied) of \(all), \(last) bytes")
+    try expectSound(database, store)
+    try database.close()
+  }
+
   @Test func `a leaf that was given back and is used again counts from nothing`() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("a.cambium")

@@ -67,6 +67,9 @@ public struct FileStoreOptions: Sendable {
   /// After so many changed leaves of the free map, 8 GiB of a bulk load, it is brought up to date however few the
   /// records are: who opens the file next would have to read and keep as many.
   package var checkpointAfterLeafCount = 4096
+  /// After so many bytes of records, what half a gigabyte of a bulk load leaves, it is brought up to date as well: the
+  /// first write after each opening reads them.
+  package var checkpointAfterRecordByteCount = 1 << 20
   /// A commit of more bytes is synced in two steps.
   package var largestSingleSyncByteCount = 4 << 20
   /// A mapping is never smaller, so that most files are mapped once.

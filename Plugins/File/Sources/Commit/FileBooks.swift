@@ -64,6 +64,12 @@ struct FileBooks: ~Copyable, Sendable {
     }
   }
 
+  /// How long the records are that are newer than the stored free map.
+  var recordByteCountSinceCheckpoint: Int {
+    records.reversed().prefix { $0.version > directory.version }
+      .reduce(0) { $0 + $1.parts.reduce(0) { $0 + $1.byteCount } }
+  }
+
   // MARK: Held versions
 
   /// Whether the first of `versions` is held by somebody besides being the newest one: only that has pages of its

@@ -41,9 +41,10 @@ extension FileWriter {
   func checkpointFreeMap() throws(StoreError) -> FreeMap? {
     let threshold = recordCountLimit
     // Recovery may need every later record.
-    let leafCount = store.options.checkpointAfterLeafCount
+    let options = store.options
     let isDue = store.books.withLock { books in
-      rebuildsFreeMap || books.space.blocks.changedLeafCount > leafCount
+      rebuildsFreeMap || books.space.blocks.changedLeafCount > options.checkpointAfterLeafCount
+        || books.recordByteCountSinceCheckpoint > options.checkpointAfterRecordByteCount
         // Those behind it stay, however many they are.
         || books.records.count > threshold
           && books.records[threshold - 1].version
