@@ -1,5 +1,8 @@
+import CambiumCore
 import Foundation
 import Testing
+
+@testable import CambiumFile
 
 /// Replays the fuzzer's corpus, in which every input that ever stopped a target stays; one target at a
 /// time, as the fuzzer does.
@@ -7,6 +10,21 @@ import Testing
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Corpus")
+
+  @Test func `records of a log that are put together again open at their version`() throws {
+    let original = try #require(LoggedFile.original)
+    var contents = original.contents
+    #expect(contents.count >= 5)
+    func version(_ contents: [[UInt8]]) throws(StoreError) -> Version {
+      try DamagedFile.open(MemoryDevice(original.bytes(with: contents))).snapshot().version
+    }
+    #expect(try version(contents) == original.start.version + Version(contents.count))
+    // What is wrong in one of them is found in the record itself.
+    contents[1].removeLast(contents[1].count / 2)
+    let damaged = contents
+    let error = #expect(throws: StoreError.self) { try version(damaged) }
+    #expect("\(String(describing: error))".contains("the record of a small commit"))
+  }
 
   @Test(arguments: FuzzTarget.allCases)
   func `no input of the corpus stops its target`(target: FuzzTarget) throws {

@@ -4,7 +4,7 @@
 /// Opens a file whose log of small commits was changed, reads, verifies and writes it.
 enum LoggedFile {
   /// A file whose newest versions are in its log alone, as after a crash, and what that log has.
-  private static let original = try? makeFile()
+  static let original = try? makeFile()
 
   /// Each five bytes are a change: which record, what is done to it, where (two bytes), and with what.
   ///
@@ -44,7 +44,7 @@ enum LoggedFile {
 
   // MARK: The file
 
-  /// Small commits of every kind of change: rows, keys, values, trees of their own and dropped ones.
+  /// Small commits that change, remove and add rows, and set keys, in a file with pages of all kinds.
   private static func makeFile() throws(StoreError) -> Original {
     let device = MemoryDevice(try DamagedFile.makeFile(rowCount: 250))
     let store = try DamagedFile.store(device) { $0.unloggedCommitCount = 0 }
@@ -62,12 +62,12 @@ enum LoggedFile {
   }
 
   /// A file, where its log lies, and what the records of that are.
-  private struct Original: Sendable {
+  struct Original: Sendable {
     private let file: [UInt8]
     private let identity: IdentitySector
     private let log: StoredLog
     /// Where the log begins.
-    private let start: StoredLog.Tail
+    let start: StoredLog.Tail
     /// Of each record what its commit was given, and what it changed.
     let contents: [[UInt8]]
 
