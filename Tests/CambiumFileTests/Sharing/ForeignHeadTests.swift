@@ -195,6 +195,51 @@ struct ForeignHeadTests {
     #expect(memory.headWriter == nil)
   }
 
+  /// Carries a write into what happens during a sync.
+  ///
+  /// Unchecked: that is on the thread of the test.
+  private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
+
+  @Test(arguments: 0..<16 as Range<UInt64>)
+  func `a write under way when somebody died over a failed sync is written again`(
+    seed: UInt64
+  ) throws {
+    let device = SimulatedDevice()
+    var options = CrashSettings.options(device)
+    let memory = SharedMemory()
+    options.memory = memory
+    let store = try FileStore(path: "simulated", options: options)
+    try store.commitChanges(3, seed: seed)
+    let relaxed = try store.commitChanges(3, seed: seed + 100, .relaxed).version
+    var generator = SeededGenerator(seed: seed)
+    let writer = try #require(try store.beginWrite() as? FileWriter)
+    let (root, content) = try FakeTree.change(writer, store, changeCount: 3, generator: &generator)
+    try writer.flush()
+    // Somebody else hears of that, and dies.
+    device.fail(device.operationCount, .refused)
+    #expect(throws: DeviceError.self) { try device.sync() }
+    memory.syncState = .running
+    let version = writer.version
+    let publish = Unchecked(value: {
+      _ = try? writer.publish(root: root, durability: .relaxed, metadata: [])
+    })
+    // Before anybody makes anything durable, or while that is done.
+    if seed.isMultiple(of: 2) { publish.value() } else { device.duringNextSync { publish.value() } }
+    if seed % 4 < 2 { try store.sync() } else { try store.makeDurable(relaxed) }
+    #expect(memory.durableMark?.version == version)
+    // Whoever writes next knows what there is.
+    #expect(memory.syncState == .unsure)
+    try store.beginWrite().abort()
+    #expect(memory.syncState == .sure)
+    var states = CrashStates(device)
+    states.advance(to: device.operationCount, generator: &generator)
+    let image = states.image(mood: 0, generator: &generator)
+    let reopened = try FileStore(
+      path: "simulated", options: CrashSettings.options(SimulatedDevice(image)))
+    #expect(try reopened.newestHead().version == version)
+    #expect(try FakeTree.read(reopened).content == content)
+  }
+
   @Test func `what others have seen of who died is made durable`() throws {
     let (survivor, dying) = (try open(), try open())
     try survivor.commitChanges(40, seed: 1)

@@ -98,7 +98,7 @@ extension FileStore {
   /// Recovery verifies the records of all versions since then before it accepts the head.
   private func syncFileVersion() throws(StoreError) {
     let mark = state.withLock { $0.mark }
-    guard memory.condition == .clean,
+    guard memory.condition == .clean, memory.syncState != .unsure,
       memory.unsyncedByteCount <= options.largestSingleSyncByteCount
     else { return try syncNewest() }
     guard let work = try holdNewestUnlessDurable() else { return }

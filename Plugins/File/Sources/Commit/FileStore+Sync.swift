@@ -150,11 +150,14 @@ extension FileStore {
     try makeDurable(work)
   }
 
-  /// Makes a held version durable, and lets it go; where it `writesAgain`, all that was written since the durable
-  /// one is written again first.
-  func makeDurable(_ work: Unsynced, writesAgain: Bool = false) throws(StoreError) {
+  /// Makes a held version durable, and lets it go.
+  ///
+  /// Where somebody has died over a sync, all that was written since the durable version is written again first.
+  func makeDurable(_ work: Unsynced) throws(StoreError) {
     defer { unpin(work.heldVersion) }
-    if writesAgain { try writeAgain(since: state.withLock { $0.mark.version }, upTo: work.head) }
+    if memory.syncState == .unsure {
+      try writeAgain(since: state.withLock { $0.mark.version }, upTo: work.head)
+    }
     try syncDevice()
     try settle(work.head)
     memory.addUnsynced(-work.byteCount)

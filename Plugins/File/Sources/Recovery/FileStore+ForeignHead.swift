@@ -48,8 +48,7 @@ extension FileStore {
   func endForeignHead() throws(StoreError) {
     // Nobody else is at the slots.
     if memory.syncState == .running { memory.syncState = .unsure }
-    let isUnsure = memory.syncState == .unsure
-    guard memory.headWriter != nil || isUnsure, memory.condition == .clean,
+    guard memory.headWriter != nil || memory.syncState == .unsure, memory.condition == .clean,
       !state.withLock({ $0.isPoisoned || $0.hasLeft })
     else { return }
     guard memory.durableMark != nil else {
@@ -58,9 +57,7 @@ extension FileStore {
     }
     try endStoredLog()
     while true {
-      if let work = try holdNewestUnlessDurable() {
-        return try makeDurable(work, writesAgain: isUnsure)
-      }
+      if let work = try holdNewestUnlessDurable() { return try makeDurable(work) }
       if memory.headWriter == nil { return }
       // A thread of this store may have published another one since.
       let durable = state.withLock { $0.mark.version == $0.newest.head.version ? $0.newest : nil }
