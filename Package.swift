@@ -46,22 +46,18 @@ let package = Package(
     // The engine: pages in, pages out; no files, no Foundation.
     .target(name: "CPlatform"),
     .target(
-      name: "CambiumCore", dependencies: ["CPlatform"],
-      swiftSettings: [.strictMemorySafety()]),
+      name: "CambiumCore", dependencies: ["CPlatform"]),
     // What a store of one's own would write again.
     .target(
-      name: "CambiumStoreKit", dependencies: ["CambiumCore", "CPlatform"],
-      swiftSettings: [.strictMemorySafety()]),
+      name: "CambiumStoreKit", dependencies: ["CambiumCore", "CPlatform"]),
 
     // Page stores.
     .target(
       name: "CambiumMemory", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
-      path: "Plugins/Memory/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/Memory/Sources"),
     .target(
       name: "CambiumFile", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
-      path: "Plugins/File/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/File/Sources"),
     // Empty without its trait.
     .systemLibrary(
       name: "CRocksDB", path: "Plugins/CRocksDB", pkgConfig: "rocksdb",
@@ -72,14 +68,12 @@ let package = Package(
         "CambiumCore", "CambiumStoreKit", "CPlatform",
         .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
       ],
-      path: "Plugins/RocksDB/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/RocksDB/Sources"),
 
     // What a store in a cluster of machines does, over any cluster that keeps named objects.
     .target(
       name: "CambiumCluster", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
-      path: "Plugins/Cluster/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/Cluster/Sources"),
     .systemLibrary(
       name: "CRados", path: "Plugins/CRados", providers: [.apt(["librados-dev"])]),
     // Empty without its trait.
@@ -89,8 +83,7 @@ let package = Package(
         "CambiumCore", "CambiumCluster",
         .target(name: "CRados", condition: .when(traits: ["RADOS"])),
       ],
-      path: "Plugins/RADOS/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/RADOS/Sources"),
 
     // Codecs, each empty without its trait.
     .systemLibrary(
@@ -101,16 +94,14 @@ let package = Package(
       dependencies: [
         "CambiumCore", "CPlatform", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
       ],
-      path: "Plugins/Zstd/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/Zstd/Sources"),
     .target(
       name: "CambiumCrypto",
       dependencies: [
         "CambiumCore",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
-      path: "Plugins/Crypto/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/Crypto/Sources"),
 
     // What databases tell, for swift-metrics and swift-log; empty without its trait.
     .target(
@@ -122,8 +113,7 @@ let package = Package(
         .product(
           name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
       ],
-      path: "Plugins/Observability/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/Observability/Sources"),
 
     // Files of Realm, read only; encrypted ones with the trait.
     .target(
@@ -132,8 +122,7 @@ let package = Package(
         .product(
           name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Crypto"]))
       ],
-      path: "Plugins/RealmFile/Sources",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Plugins/RealmFile/Sources"),
 
     // The object layer, which knows the plug-ins whose traits are on.
     .target(
@@ -145,25 +134,21 @@ let package = Package(
         .target(name: "CambiumZstd", condition: .when(traits: ["Zstd"])),
         .target(name: "CambiumCrypto", condition: .when(traits: ["Crypto"])),
         .target(name: "CambiumRealmFile", condition: .when(traits: ["RealmFile"])),
-      ],
-      swiftSettings: [.strictMemorySafety()]),
+      ]),
     .target(
-      name: "RealmSwift", dependencies: ["Cambium"],
-      swiftSettings: [.strictMemorySafety()]),
+      name: "RealmSwift", dependencies: ["Cambium"]),
 
     // Tools and examples.
     // What the command line and the page share: documents, queries, schemas.
     .target(
       name: "CambiumToolKit", dependencies: ["Cambium", "CambiumCore", "CPlatform"],
-      path: "Tools/ToolKit",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Tools/ToolKit"),
     // What the page of 'cambium serve' asks and does; the package in Tools/Serve brings the server.
     .target(
       name: "CambiumWeb",
       dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumToolKit"],
       path: "Tools/Web",
-      resources: [.embedInCode("Site")],
-      swiftSettings: [.strictMemorySafety()]),
+      resources: [.embedInCode("Site")]),
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
@@ -171,8 +156,7 @@ let package = Package(
         "CambiumZstd", "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tools/cambium",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Tools/cambium"),
     .executableTarget(
       name: "Flights",
       dependencies: [
@@ -180,8 +164,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/Examples/Flights",
-      exclude: ["Data"],
-      swiftSettings: [.strictMemorySafety()]),
+      exclude: ["Data"]),
 
     .executableTarget(
       name: "bench-codecs",
@@ -190,8 +173,7 @@ let package = Package(
         "CambiumCrypto",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tools/BenchCodecs",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Tools/BenchCodecs"),
 
     .executableTarget(
       name: "bench-rados",
@@ -202,8 +184,7 @@ let package = Package(
         .target(name: "CambiumRADOS", condition: .when(traits: ["RADOS"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tools/BenchRADOS",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Tools/BenchRADOS"),
 
     .executableTarget(
       name: "bench-realm-files",
@@ -212,27 +193,22 @@ let package = Package(
         .target(name: "RealmFileBuilder", condition: .when(traits: ["RealmFile"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tools/BenchRealmFiles",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Tools/BenchRealmFiles"),
 
     // Tests.
     // Files of Realm that nobody else makes: damaged ones, and very large ones.
     .target(
-      name: "RealmFileBuilder", path: "Tests/RealmFileBuilder",
-      swiftSettings: [.strictMemorySafety()]),
+      name: "RealmFileBuilder", path: "Tests/RealmFileBuilder"),
     // What every store and codec promises: for the tests of plug-ins, also those of others.
     .target(
-      name: "CambiumStoreContract", dependencies: ["CambiumCore"], path: "Tests/StoreContract",
-      swiftSettings: [.strictMemorySafety()]),
+      name: "CambiumStoreContract", dependencies: ["CambiumCore"], path: "Tests/StoreContract"),
     .target(
       name: "TestSupport", dependencies: ["CambiumCore", "CambiumStoreContract"],
-      path: "Tests/TestSupport",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Tests/TestSupport"),
     // A cluster in memory, whose operations happen when a test says so.
     .target(
       name: "SimulatedCluster", dependencies: ["CambiumCore", "CambiumCluster", "CPlatform"],
-      path: "Tests/SimulatedCluster",
-      swiftSettings: [.strictMemorySafety()]),
+      path: "Tests/SimulatedCluster"),
     .testTarget(
       name: "CambiumClusterTests",
       dependencies: [
@@ -352,3 +328,8 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Expressions that may harm memory say so, but in tests.
+for target in package.targets where ![.system, .test].contains(target.type) {
+  target.swiftSettings = (target.swiftSettings ?? []) + [.strictMemorySafety()]
+}
