@@ -61,6 +61,19 @@ import Testing
     #expect(states[1] == states[3])
   }
 
+  @Test func `objects of several classes and accessors are deleted together`() throws {
+    let realm = try testRealm([Station.self, Line.self])
+    try realm.write {
+      let stations = (0..<6).map { realm.create(Station.self, value: ["id": $0]) }
+      let line = realm.create(Line.self, value: ["code": "a", "stops": stations])
+      let twice = realm.object(ofType: Station.self, forPrimaryKey: 1)
+      realm.delete([stations[0], line, stations[1], twice!, stations[4], stations[5]] as [Object])
+      #expect(stations.map(\.isInvalidated) == [true, true, false, false, true, true])
+      #expect(twice?.isInvalidated == true && line.isInvalidated)
+    }
+    #expect(realm.objects(Station.self).map(\.id) == [2, 3] && realm.objects(Line.self).isEmpty)
+  }
+
   @Test func `objects made again after all were deleted are others`() throws {
     let realm = try testRealm([Station.self, Line.self])
     realm.beginWrite()

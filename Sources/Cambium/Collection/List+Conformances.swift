@@ -100,6 +100,7 @@ extension List: _PersistableCollection {
 
   /// Accepts lists and other sequences of what the element type accepts.
   public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
+    if let own = value as? Self, conversion.accepts(own.realm) { return own }
     let list = Self()
     guard let value else { return list }
     guard let values = value as? any Sequence, !(value is String) else { return nil }

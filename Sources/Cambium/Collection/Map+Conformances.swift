@@ -124,6 +124,7 @@ extension Map: _PersistableCollection {
 
   /// Accepts maps, and dictionaries of what the value type accepts.
   public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
+    if let own = value as? Self, conversion.accepts(own.realm) { return own }
     let map = Self()
     guard let value else { return map }
     let pairs: [(String, Any?)]

@@ -97,6 +97,7 @@ extension MutableSet: _PersistableCollection {
 
   /// Accepts sets and other sequences of what the element type accepts.
   public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
+    if let own = value as? Self, conversion.accepts(own.realm) { return own }
     let set = Self()
     guard let value else { return set }
     guard let values = value as? any Sequence, !(value is String) else { return nil }

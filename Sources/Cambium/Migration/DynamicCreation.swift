@@ -140,8 +140,7 @@ struct DynamicCreation {
         uniquingKeysWith: { first, _ in first })
     }
     guard let values = flattened(value) as? any Sequence else { return value }
-    func elements(_ values: some Sequence) -> [Any?] { values.map { element($0, target) } }
-    return elements(values)
+    return elements(values) { element($0, target) }
   }
 
   /// A value of any type, or a collection of them, with the new Realm's objects for those of the old one;
@@ -157,17 +156,17 @@ struct DynamicCreation {
       return Dictionary(
         map.entries().map { ($0.key, anyValue($0.value) as Any) }, uniquingKeysWith: { $1 })
     case let dictionary as [String: Any]: return dictionary.mapValues { anyValue($0) as Any }
-    case let list as List<AnyRealmValue>: return anyElements(list)
-    case let set as MutableSet<AnyRealmValue>: return anyElements(set)
-    case let array as [Any]: return anyElements(array)
+    case let list as List<AnyRealmValue>: return elements(list, anyValue)
+    case let set as MutableSet<AnyRealmValue>: return elements(set, anyValue)
+    case let array as [Any]: return elements(array, anyValue)
     default: return value
     }
   }
 
-  private func anyElements(_ values: some Sequence) -> [Any?] {
+  /// What `convert` makes of elements; what was an object and is none now has no place.
+  private func elements(_ values: some Sequence, _ convert: (Any) -> Any?) -> [Any?] {
     values.compactMap { value -> Any?? in
-      let element = anyValue(value)
-      // What was an object and is none now has no place.
+      let element = convert(value)
       return element == nil && isObject(value) ? nil : .some(element)
     }
   }

@@ -58,16 +58,27 @@ struct PropertyRenaming {
 
   func run() {
     let session = migration.session
-    let isCollection = newAccess.description.properties[newIndex].property.isCollection
+    let property = newAccess.description.properties[newIndex].property
+    // What these hold is looked through for objects that are gone.
+    let isConverted = property.isCollection || property.type == .any
     migration.enumerateObjects(ofType: oldAccess.stored.name) { oldObject, newObject in
       guard let oldObject, let newObject else { return }
-      if isCollection {
+      if isConverted {
         newObject.setValue(oldObject.value(at: oldIndex), at: newIndex)
       } else {
         unsafe migration.old.withCell(oldAccess, oldObject.key, oldIndex) { cell in
-          unsafe session.update(newObject.key, newAccess, newIndex, cell)
+          unsafe session.update(
+            newObject.key, newAccess, newIndex, leadsToSame(cell) ? cell : .null)
         }
       }
     }
+  }
+
+  /// Whether what a link leads to was not deleted meanwhile, by the same migration; true for what is no link.
+  private func leadsToSame(_ cell: ColumnValue) -> Bool {
+    guard case .int(let key) = cell, let before = oldAccess.target(oldIndex),
+      let now = newAccess.target(newIndex)
+    else { return true }
+    return before.creation(of: key) == now.creation(of: key)
   }
 }

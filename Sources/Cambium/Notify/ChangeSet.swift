@@ -69,7 +69,7 @@ extension ChangeSet {
 }
 
 /// Finds which elements kept their order.
-private enum KeptOrder {
+enum KeptOrder {
   typealias Pair = (old: Int, new: Int)
 
   static func find(
@@ -130,7 +130,7 @@ private enum KeptOrder {
   /// As many pairs as possible that ascend, by patience sorting.
   ///
   /// Source: C. Schensted, Longest increasing and decreasing subsequences, 1961.
-  private static func longestAscending(_ pairs: [Pair]) -> [Pair] {
+  static func longestAscending(_ pairs: [Pair]) -> [Pair] {
     // The last pair of the best sequence of each length, and for each pair the one before it.
     var ends: [Int] = []
     var before = [Int](repeating: -1, count: pairs.count)

@@ -8,10 +8,9 @@ extension RealmInstance {
     _ value: Value, to queue: DispatchQueue,
     _ observe: @escaping (Value) -> NotificationToken
   ) -> NotificationToken {
-    checkObservation()
     let token = DeferredToken()
     let registration = Registration(
-      reference: ThreadSafeReference(to: value), configuration: configuration, observe: observe)
+      reference: reference(observing: value), configuration: configuration, observe: observe)
     queue.async { [weak token] in
       guard let token, token.isWanted,
         let realm = try? Realm(configuration: registration.configuration, queue: queue),
@@ -38,12 +37,17 @@ extension RealmInstance {
     }
   }
 
-  /// Stops at Realms that have no notifications, wherever they are to be delivered.
-  private func checkObservation() {
+  /// What takes a value to where it is observed.
+  ///
+  /// Stops at Realms that have no notifications, and in transactions that have changed something: elsewhere that is
+  /// seen after the commit alone.
+  func reference<Value: ThreadConfined>(observing value: Value) -> ThreadSafeReference<Value> {
     verify()
     guard !configuration.readOnly else {
       fatalError("Read-only Realms do not change and do not have change notifications.")
     }
+    checkUnchanged()
+    return ThreadSafeReference(to: value)
   }
 }
 

@@ -13,8 +13,10 @@ final class InstanceObservers: @unchecked Sendable {
   private var observations: [Observation] = []
   /// Whether blocks are being called.
   private(set) var isDelivering = false
-  /// Whether an observer has ended whose block is still here.
+  /// Whether an observer has ended that is still here.
   private let hasEnded = Atomic(false)
+  /// How many are here still whose block was let go.
+  private var droppedCount = 0
   /// The version for which a refresh was said to be required last.
   private var requiredVersion: Version = 0
   /// Whether observers of the Realm have to be told of a version to which a block has moved it.
@@ -32,7 +34,17 @@ final class InstanceObservers: @unchecked Sendable {
     if isDelivering || !hasEnded.exchange(false, ordering: .acquiringAndReleasing) { return }
     let ended = observations.filter { !$0.isActive }
     observations.removeAll { !$0.isActive }
+    droppedCount = 0
     for observation in ended { observation.drop() }
+  }
+
+  /// Lets go of the block of an observer that has ended, which was noted; of the observer with the next that are looked
+  /// through, or with many others.
+  func drop(_ observation: Observation) {
+    if isDelivering { return }
+    observation.drop()
+    droppedCount += 1
+    if 2 * droppedCount >= observations.count { sweep() }
   }
 
   /// Notes that an observer has ended; may be called from anywhere.
@@ -128,12 +140,12 @@ final class InstanceObservers: @unchecked Sendable {
   }
 
   /// Says once for each version that there is a newer one.
+  ///
+  /// Not a round: a block may move the Realm, which tells its observers in a round of its own.
   func requireRefresh(_ instance: RealmInstance, for version: Version) {
     if isDelivering || observations.isEmpty || version == requiredVersion { return }
     requiredVersion = version
-    isDelivering = true
     tellRealmObservers(instance, .refreshRequired)
-    isDelivering = false
   }
 
   private func tellRealmObservers(

@@ -25,7 +25,7 @@ final class Notifier: Sendable {
   private struct Resident: Sendable {
     let entry: InstanceTable.Entry
     let context: any RealmContext
-    var trackers: [ChangeTracker] = []
+    var trackers: [ObjectIdentifier: ChangeTracker] = [:]
   }
 
   private struct State {
@@ -76,23 +76,26 @@ final class Notifier: Sendable {
 
   func add(_ tracker: ChangeTracker, of number: UInt64) {
     observerCount.add(1, ordering: .relaxed)
-    state.withLock { $0.residents[number]?.trackers.append(tracker) }
+    state.withLock { $0.residents[number]?.trackers[ObjectIdentifier(tracker)] = tracker }
   }
 
   func remove(_ tracker: ChangeTracker, of number: UInt64) {
-    let isKnown = state.withLock { state in
-      let trackers = state.residents[number]?.trackers ?? []
-      guard let place = trackers.firstIndex(where: { $0 === tracker }) else { return false }
-      state.residents[number]?.trackers.remove(at: place)
-      return true
+    let known = state.withLock {
+      $0.residents[number]?.trackers.removeValue(forKey: ObjectIdentifier(tracker))
     }
-    if isKnown { observerCount.subtract(1, ordering: .relaxed) }
+    if known != nil { observerCount.subtract(1, ordering: .relaxed) }
   }
 
   // MARK: Events
 
-  /// Notes that a Realm of this process is about to make `version`.
+  /// Notes that a Realm of this process is about to make `version`, which is above all that are there.
   func expect(_ version: Version) { state.withLock { $0.ownVersion = max($0.ownVersion, version) } }
+
+  /// Notes that nothing is known to have come of that: somebody else may make `version`, or has made it.
+  func forget(_ version: Version) {
+    state.withLock { if $0.ownVersion == version { $0.ownVersion -= 1 } }
+    didSee(version)
+  }
 
   /// Called when `instance` has committed: it sees the version, only its observers wait for it.
   func didCommit(_ instance: RealmInstance) {
@@ -170,7 +173,7 @@ final class Notifier: Sendable {
     for (identity, residents) in Dictionary(grouping: residents, by: \.context.identity) {
       guard let context = residents.first?.context, context.isAlive else { continue }
       var prepared: InstanceObservers.Prepared = [:]
-      for tracker in residents.flatMap(\.trackers) {
+      for tracker in residents.flatMap(\.trackers.values) {
         guard let view = views.view(for: tracker.layout) else { continue }
         prepared[ObjectIdentifier(tracker)] = tracker.outcome(in: view, views.comparisons)
       }

@@ -46,7 +46,7 @@ extension ObjectBase {
   ) async -> NotificationToken {
     let realm = observedRealm(text: "Change notifications are only supported for managed objects")
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+      realm.reference(observing: self), realm.configuration, on: actor, block
     ) { $0.observe(keyPaths: keyPaths, $1) }
   }
 

@@ -41,7 +41,7 @@ extension RealmCollection {
   ) async -> NotificationToken {
     let realm = observedRealm()
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+      realm.reference(observing: self), realm.configuration, on: actor, block
     ) { $0.observe(keyPaths: keyPaths, $1) }
   }
 

@@ -70,7 +70,7 @@ extension RealmInstance {
       .object(object.managedRow(in: access).identity), watched, layout, from: FrozenView(freeze()))
   }
 
-  private func checkUnchanged() {
+  func checkUnchanged() {
     guard unsafe session?.hasChanged != true else {
       fatalError("Cannot create asynchronous query after making changes in a write transaction.")
     }
@@ -94,7 +94,7 @@ extension RealmInstance {
       tracker.end()
     }
     observers.noteEnd()
-    if isCurrent { return observers.sweep() }
+    if isCurrent { return observers.drop(observation) }
     // Of a context that is gone there is nobody left who could be calling it.
     guard let context, context.isAlive else { return observers.sweep() }
     let entry = InstanceTable.Entry(self)

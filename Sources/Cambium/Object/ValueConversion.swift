@@ -40,6 +40,12 @@ public final class _ValueConversion {
     return object != nil || value is [String: Any] || value is [Any] ? newObject(value) : nil
   }
 
+  /// Whether a collection of `owner` may stand for its elements as it is.
+  func accepts(_ owner: Realm?) -> Bool {
+    guard let owner, let realm else { return false }
+    return !isCopying && owner.instance === realm
+  }
+
   /// Runs `body`, which converts what a value of any type holds; stops where it is nested too deeply.
   func nested<Result>(_ body: () -> Result) -> Result {
     StoredAny.checkDepth(nesting)

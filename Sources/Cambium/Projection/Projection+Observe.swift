@@ -44,7 +44,7 @@ extension ProjectionObservable {
     let realm = rootObject.observedRealm(
       text: "Change notifications are only supported for managed objects")
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+      realm.reference(observing: self), realm.configuration, on: actor, block
     ) { $0.observe(keyPaths: keyPaths, $1) }
   }
 }

@@ -23,14 +23,21 @@ extension Realm {
       fatalError("Can't perform transactions on read-only Realms.")
     }
     try Task.checkCancellation()
-    while let turn = await instance.asyncWrites.waitForTurn(instance, isolation: actor) {
-      defer { instance.asyncWrites.endTask(instance) }
+    var isAgain = false
+    while let turn = await instance.asyncWrites.waitForTurn(
+      instance, isAgain: isAgain, isolation: actor)
+    {
       let transaction: Transaction?
       do throws(StoreError) { transaction = try turn.take() } catch {
+        instance.asyncWrites.endTask(instance)
         throw RLMError(error, path: configuration.path)
       }
-      // The actor was away for long, and the turn went to somebody else.
-      guard let transaction else { continue }
+      guard let transaction else {
+        // The actor was away for long, and the turn went to somebody else.
+        isAgain = true
+        continue
+      }
+      defer { instance.asyncWrites.endTask(instance) }
       if Task.isCancelled {
         transaction.rollback()
         break

@@ -128,11 +128,15 @@ extension Realm {
     let session = writing()
     // All are looked at first: a collection may have several accessors of one object.
     for object in objects { requireOwn(object) }
+    var keys: [ObjectIdentifier: (access: ClassAccess, keys: [Int64])] = [:]
     for object in objects {
       if object.created == ObjectBase.deletedCreation { object.stopAsGone() }
-      unsafe session.delete(object.key, object.classAccess)
+      let (access, key) = unsafe (object.classAccess, object.key)
+      keys[ObjectIdentifier(access), default: (access, [])].keys.append(key)
       object.detach()
     }
+    // Together, so that what holds many of them is walked once.
+    for (access, keys) in keys.values { session.delete(keys, access) }
   }
 
   /// Deletes all objects of a list, and so empties it.
@@ -151,7 +155,8 @@ extension Realm {
   where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     if map.realm == nil { return delete(map.entries().compactMap { storedObject(of: $0.value) }) }
     delete(keys: map.objectKeys())
-    map.removeAll()
+    // Its owner may have been among them.
+    if !map.isInvalidated { map.removeAll() }
   }
 
   private func delete(keys: (owner: RealmInstance?, access: ClassAccess?, keys: [Int64])) {

@@ -85,6 +85,31 @@ struct SectionChanges {
       && deletedSections.isEmpty
   }
 
+  /// The same for who looks at all sections: of those that stayed as many as possible keep their order, and the others
+  /// are gone and come anew, with all their elements.
+  func movingSections<Key: Hashable>(
+    from old: SectionLayout<Key>, to new: SectionLayout<Key>
+  ) -> SectionChanges {
+    let stayed = old.keys.indices.compactMap { place in
+      new.sections[old.keys[place]].map { (old: place, new: $0) }
+    }
+    let kept = Set(KeptOrder.longestAscending(stayed).map(\.old))
+    if kept.count == stayed.count { return self }
+    let moved = stayed.filter { !kept.contains($0.old) }
+    let (left, came) = (Set(moved.map(\.old)), Set(moved.map(\.new)))
+    var changes = self
+    changes.deletions.removeAll { left.contains($0.section) }
+    changes.modifications.removeAll { left.contains($0.section) }
+    changes.insertions.removeAll { came.contains($0.section) }
+    for section in came {
+      changes.insertions += new.positions[section].indices.map { (section, $0) }
+    }
+    changes.insertions.sort { $0 < $1 }
+    changes.deletedSections = (deletedSections + left).sorted()
+    changes.insertedSections = (insertedSections + came).sorted()
+    return changes
+  }
+
   /// What of it is about the section of one key, before and now.
   func limited(toOld old: Int?, new: Int?) -> SectionChanges {
     var limited = self

@@ -27,7 +27,7 @@ extension RealmSectionedResult {
   ) async -> NotificationToken {
     let realm = RealmInstance.observed(realm)
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+      realm.reference(observing: self), realm.configuration, on: actor, block
     ) { $0.observe(keyPaths: keyPaths, on: nil, $1) }
   }
 }
@@ -42,9 +42,8 @@ extension SectionedResults {
     _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
   ) -> NotificationToken {
     core.observe(keyPaths, queue) { news in
-      if let change = SectionedResultsChange(news, of: SectionedResults(core: news.core)) {
-        block(change)
-      }
+      let sections = SectionedResults(core: news.core)
+      if let change = SectionedResultsChange(news.ofAll, of: sections) { block(change) }
     }
   }
 }
@@ -130,6 +129,13 @@ private struct SectionNews<Key: _Persistable & Hashable, Element: RealmCollectio
   let new: SectionLayout<Key>
   /// Nil the first time.
   var changes: SectionChanges?
+
+  /// The same for who looks at all sections.
+  var ofAll: SectionNews {
+    var news = self
+    news.changes = changes?.movingSections(from: old, to: new)
+    return news
+  }
 
   /// What of it is about one section.
   func limited(to key: Key) -> SectionNews {

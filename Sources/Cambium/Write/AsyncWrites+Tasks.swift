@@ -2,21 +2,28 @@ import CambiumCore
 
 /// Tasks that write: each is given the turn, and gives it back.
 extension AsyncWrites {
-  /// Waits for the turn behind what was queued before; nil when the task was cancelled.
+  /// Waits for the turn behind what was queued before, or before that for who `isAgain` here, since it has lost the turn
+  /// that it was given; nil when the task was cancelled.
   ///
   /// Whoever got it calls ``endTask(_:)``.
   func waitForTurn(
-    _ instance: RealmInstance, isolation: isolated (any Actor)?
+    _ instance: RealmInstance, isAgain: Bool, isolation: isolated (any Actor)?
   ) async -> WriteTurn? {
-    if let turn = turnIfFree(instance) { return turn }
+    if !isAgain, let turn = turnIfFree(instance) { return turn }
     let id = newID()
     let job = instance.context.map { context in
       ContextJob(context, self) { [self] in giveUp(id, instance) }
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: isolation) { continuation in
-        entries.append(Entry(id: id, work: .task(continuation)))
-        goOn(instance)
+        let entry = Entry(id: id, work: .task(continuation))
+        if isAgain {
+          entries.prepend(entry)
+          endTask(instance)
+        } else {
+          entries.append(entry)
+          goOn(instance)
+        }
       }
     } onCancel: {
       job?.start()

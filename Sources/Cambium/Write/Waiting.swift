@@ -21,6 +21,15 @@ struct Waiting<Element> {
 
   mutating func append(_ element: Element) { elements.append(element) }
 
+  mutating func prepend(_ element: Element) {
+    if start > 0 {
+      start -= 1
+      elements[start] = element
+    } else {
+      elements.insert(element, at: 0)
+    }
+  }
+
   mutating func removeFirst() -> Element {
     let element = self[start]
     elements[start] = nil

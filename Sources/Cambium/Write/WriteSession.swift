@@ -358,6 +358,7 @@ final class WriteSession {
       return try publish(transaction, touchRecord)
     } catch {
       notifier.history.remove(version)
+      notifier.forget(version)
       unsafe newborn?.birth.cancel()
       throw error
     }

@@ -1,4 +1,5 @@
 import Cambium
+import CambiumStoreContract
 import Dispatch
 import Foundation
 import TestSupport
@@ -15,11 +16,12 @@ import Testing
 
   /// Observes pages and the links of the first one, and lets another process write.
   private func observing(
-    _ change: @escaping @Sendable (Desk) async throws -> Void
+    faults: StoreFaults? = nil, _ change: @escaping @Sendable (Desk) async throws -> Void
   ) async throws {
     let folder = try TemporaryFolder()
-    let path = folder.file("far.realm")
-    let desk = try Desk(Self.configuration(path))
+    var configuration = Self.configuration(folder.file("far.realm"))
+    if let faults { configuration.store = Realm.Store.file.failing(by: faults) }
+    let desk = try Desk(configuration)
     try desk.run { realm in
       try realm.write {
         for index in 0..<10 {
@@ -57,6 +59,34 @@ import Testing
       let told = await desk.next()
       // The first one links to it.
       #expect(told == "-[] +[] ~[0, 3]")
+    }
+  }
+
+  @Test func `who has failed to commit is told what another process makes of the same version`()
+    async throws
+  {
+    let faults = StoreFaults()
+    try await observing(faults: faults) { desk in
+      desk.run { realm in
+        desk.tokens = [
+          realm.objects(FollowedPage.self).where { $0.text == "new" }
+            .observe { [unowned desk] in desk.note($0) }
+        ]
+      }
+      #expect(await desk.next() == "initial 0")
+      faults.fail(.publishing, .mediumFull, times: 1)
+      desk.run { realm in
+        _ = #expect(throws: Realm.Error.self) {
+          try realm.write { realm.objects(FollowedPage.self).first?.text = "lost" }
+        }
+      }
+      let path = desk.configuration.fileURL!.path
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        try ForeignChangesTests.write(path) { realm in
+          realm.object(ofType: FollowedPage.self, forPrimaryKey: "3")?.text = "new"
+        }
+      }
+      #expect(await desk.next() == "-[] +[0] ~[]")
     }
   }
 

@@ -70,6 +70,23 @@ import Testing
     #expect(await desk.next() == "didChange 1")
   }
 
+  @Test func `who is told that a Realm could move may move it`() async throws {
+    let configuration = specConfiguration()
+    let (desk, other) = (try Desk(configuration, autorefresh: false), try Desk(configuration))
+    desk.run { realm in
+      desk.tokens.append(
+        realm.observe { [unowned desk] notification, realm in
+          if notification == .refreshRequired { desk.note("moved \(realm.refresh())") }
+        })
+    }
+    for count in 1...3 {
+      _ = try other.run { try $0.addDogs("Ben") }
+      #expect(await desk.next() == "refreshRequired \(count - 1)")
+      #expect(await desk.next() == "didChange \(count)")
+      #expect(await desk.next() == "moved true")
+    }
+  }
+
   @Test func `a local commit is told before it returns`() async throws {
     let desk = try Desk(specConfiguration(), autorefresh: false)
     try desk.run { realm in

@@ -72,6 +72,16 @@ final class SpecHouse: Object {
     [realm.dynamicObjects("SpecRoom").count, realm.dynamicObjects("SpecLamp").count]
   }
 
+  @Test func `assigning a list to itself by its name changes nothing`() throws {
+    try withHouse { realm, house in
+      let room = house.rooms[1]
+      house["rooms"] = house["rooms"]
+      house.setValue(house.rooms, forKey: "rooms")
+      #expect(!room.isInvalidated && house.rooms.map(\.name) == ["a", "b", "c"])
+      #expect(house.rooms[2].lamps.count == 3)
+    }
+  }
+
   @Test func `an unmanaged object becomes managed in its place`() throws {
     try withHouse { realm, house in
       let room = SpecRoom("new", lamps: [7])

@@ -72,6 +72,14 @@ extension SpecFile {
       check([2], "strings['k2'] BEGINSWITH 'text'") { $0.strings["k2"].starts(with: "text") }
       check([4], "ANY ints.@allValues == -4") { $0.ints.values == -4 }
       check([4], "ANY ints == -4") { $0.ints == -4 }
+      check([3], "ANY members == nil")
+      check([3], "ANY members.@allValues == nil")
+      check([0, 1, 2, 4], "NONE members == nil")
+      check([1, 2, 4], "ANY members != nil")
+      check([4], "ANY members == %@", [ann])
+      check([1, 2, 3, 4], "ANY members != %@", [ann])
+      check([0, 1, 2, 3], "NONE members == %@", [ann])
+      check([4], "ANY members IN %@", [[ann]])
       check([1, 2, 3, 4], "ANY ints > 0") { $0.ints > 0 }
       check([3], "ANY strings.@allKeys == 'k3'") { $0.strings.keys == "k3" }
       check([1, 2, 3, 4], "ANY strings.@allKeys BEGINSWITH 'k'") {

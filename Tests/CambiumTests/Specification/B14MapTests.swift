@@ -27,6 +27,13 @@ final class SpecMaps: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+final class SpecMapNode: Object {
+  @Persisted var name = ""
+  @Persisted var children: Map<String, SpecMapNode?>
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 final class SpecMapMember: Object {
   @Persisted(primaryKey: true) var name = ""
   @Persisted var age = 0
@@ -211,6 +218,21 @@ final class SpecMapMember: Object {
       realm.delete(maps.members)
       #expect(maps.members.count == 0 && realm.objects(SpecMapMember.self).isEmpty)
     }
+  }
+
+  @Test func `deleting the objects of a map may delete its owner`() throws {
+    let realm = try specRealm([SpecMapNode.self])
+    try realm.write {
+      let (node, other) = (SpecMapNode(), SpecMapNode())
+      realm.add([node, other])
+      node.children["self"] = node
+      node.children["other"] = other
+      let kept = realm.create(SpecMapNode.self, value: ["name": "kept"])
+      kept.children["gone"] = other
+      realm.delete(node.children)
+      #expect(node.isInvalidated && other.isInvalidated && kept.children["gone"] == .some(nil))
+    }
+    #expect(realm.objects(SpecMapNode.self).map(\.name) == ["kept"])
   }
 
   @Test func `embedded objects live and go with their entries`() throws {

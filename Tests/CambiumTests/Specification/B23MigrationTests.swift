@@ -69,6 +69,38 @@ import Testing
     #expect(realm.objects(New.Human.self).where { $0.fullName == "F0" }.first?.animals.count == 2)
   }
 
+  @Test(arguments: [true, false])
+  func `what the migration has deleted is left out of what is renamed or copied`(renames: Bool)
+    throws
+  {
+    let realm = try Realm(
+      configuration: bench.configuration(newTypes) { migration, _ in
+        migration.renameProperty(onType: "Human", from: "first", to: "fullName")
+        migration.enumerateObjects(ofType: "Pet") { old, new in
+          if let new, old?.id as? Int == 20 { migration.delete(new) }
+        }
+        if renames {
+          migration.renameProperty(onType: "Human", from: "pets", to: "animals")
+          migration.renameProperty(onType: "Human", from: "favourite", to: "best")
+        } else {
+          migration.enumerateObjects(ofType: "Human") { old, new in
+            new?["animals"] = old?["pets"]
+            new?.best = old?.favourite
+          }
+        }
+        // Another object with its key.
+        migration.create("Pet", value: ["id": 20, "name": "another"])
+      })
+    let humans = realm.objects(New.Human.self).sorted(by: \.fullName)
+    #expect(
+      humans.map { $0.animals.map(\.id) } == [
+        [0, 10, 0], [10, 10], [30], [30, 40, 30], [40, 50, 40],
+      ])
+    #expect(humans.map { $0.best?.id } == [0, 10, nil, 30, 40])
+    #expect(realm.objects(New.Human.self).where { $0.best == nil }.map(\.fullName) == ["F2"])
+    #expect(realm.object(ofType: New.Pet.self, forPrimaryKey: 20)?.owners.isEmpty == true)
+  }
+
   @Test func `objects are made with class defaults, nested values and old objects`() throws {
     let realm = try Realm(
       configuration: bench.configuration(newTypes) { migration, _ in

@@ -79,6 +79,13 @@ extension SpecTrap {
         _ = realm.objects(SpecDog.self).observe { _ in }
       }
     },
+    SpecTrap("observing results on a queue after changes", changed) {
+      try onQueue { realm, person in
+        realm.beginWrite()
+        person.name = "x"
+        _ = realm.objects(SpecDog.self).observe(on: DispatchQueue(label: "other")) { _ in }
+      }
+    },
     SpecTrap("observing an object after changes", changed) {
       try onQueue { realm, person in
         realm.beginWrite()

@@ -12,8 +12,8 @@ struct BoundPath {
     case value(BoundColumn, owner: StoredClass)
     /// A list of scalars.
     case elements(BoundColumn)
-    /// The object that a map has for a key.
-    case entry(BoundColumn, source: StoredClass, target: StoredClass)
+    /// The object, or nil, that a map has for a key, or those that it has.
+    case values(BoundColumn, source: StoredClass, target: StoredClass)
     /// A to-one link itself.
     case link(BoundLink)
     /// The object or the collection's element itself.
@@ -29,10 +29,24 @@ struct BoundPath {
 
   /// Whether the path has several values.
   var hasCollection: Bool {
-    if case .elements(let column) = end, !column.isEntry { return true }
+    switch end {
+    case .elements(let column), .values(let column, _, _): if !column.isEntry { return true }
+    default: break
+    }
     return hops.contains { hop in
       if case .collection(let collection) = hop { !collection.isEntry } else { false }
     }
+  }
+
+  /// The same path to the objects of a map alone, where it ends with that.
+  var toObjects: BoundPath {
+    guard case .values(let column, let source, let target) = end, !column.isEntry else {
+      return self
+    }
+    var path = self
+    path.hops.append(.collection(.list(column, source: source, target: target)))
+    path.end = .object(target)
+    return path
   }
 
   /// The condition on objects where the path starts, given one on what is at its end.
@@ -52,7 +66,7 @@ struct BoundPath {
       switch end {
       case .value(let column, _): .column(column)
       case .elements(let column): .anyElement(column)
-      case .entry(let column, _, _): .anyElement(column)
+      case .values(let column, _, _): .anyElement(column)
       case .link(let link): .column(link.column)
       case .object: .key
       case .number(let number): .number(number)
@@ -70,7 +84,7 @@ struct BoundPath {
   var valueType: PropertyType {
     switch end {
     case .value(let column, _), .elements(let column): return column.property
-    case .link, .object, .entry: return .object
+    case .link, .object, .values: return .object
     case .number(let number): return number.resultType
     }
   }
@@ -79,7 +93,7 @@ struct BoundPath {
   var targetName: String? {
     switch end {
     case .link(let link): link.target.name
-    case .object(let target), .entry(_, _, let target): target.name
+    case .object(let target), .values(_, _, let target): target.name
     default: nil
     }
   }

@@ -107,8 +107,8 @@ private struct PathWalk {
           try takePart(of: &column)
           if case .keys = column.part { return .elements(try keys(column)) }
         }
-        // The value of a key is compared itself where the path ends with it.
-        if column.isEntry, isLast { return .entry(column, source: owner, target: target) }
+        // A map has values that are no objects, which count where the path ends with them.
+        if property.isMap, isLast { return .values(column, source: owner, target: target) }
         hops.append(.collection(.list(column, source: owner, target: target)))
         place = target
         return nil

@@ -41,7 +41,7 @@ extension QueryBinder {
   ) throws(QueryError) -> (StoredClass, BoundPath.Hop?) {
     switch bound.end {
     case .link(let link): return (link.target, .link(link))
-    case .entry(let column, let source, let target):
+    case .values(let column, let source, let target):
       return (target, .collection(.list(column, source: source, target: target)))
     case .object(let target): return (target, nil)
     case .value, .elements, .number:

@@ -147,8 +147,11 @@ package struct QueryBinder {
       return .anyElement(
         column,
         try ValueCondition.make(subject, operation, constant, options: comparison.options))
-    case .entry(let column, _, let target):
-      return .anyElement(column, try linkCondition(target, path, operation, constant))
+    case .values(let column, let source, let target):
+      let condition = try linkCondition(target, path, operation, constant)
+      if column.isEntry || condition.matchesNull { return .anyElement(column, condition) }
+      return BoundCollection.list(column, source: source, target: target)
+        .any(.objectCondition(condition))
     case .link(let link):
       return .value(
         link.column, try linkCondition(link.target, path, operation, constant))
@@ -273,7 +276,7 @@ package struct QueryBinder {
     _ collection: QueryPath, _ variable: String, _ predicate: QueryPredicate,
     _ comparison: QueryComparison, _ constant: QueryConstant, _ scope: BindingScope
   ) throws(QueryError) -> BoundPredicate {
-    let bound = try bind(collection, scope)
+    let bound = try bind(collection, scope).toObjects
     guard case .object(let element) = bound.end, case .collection(let last)? = bound.hops.last
     else {
       throw QueryError("Subqueries must contain a keypath starting with a collection.")
