@@ -174,12 +174,14 @@ public final class WriterQueue: Sendable {
         return
       }
       // The holder of the writer lock comes here when it leaves.
-      guard take(from: 0) || take(from: Self.claimed) else { return }
+      let isUnclaimed = take(from: 0)
+      guard isUnclaimed || take(from: Self.claimed) else { return }
       if let next = takeCallback() {
         begun.store(clock.now, ordering: .relaxed)
         return next()
       }
-      // Meanwhile it was served, and a thread is the first one.
+      // Meanwhile it was served, and a thread is the first one, which may have claimed the lock and look for that.
+      if !isUnclaimed { state.bitwiseOr(Self.claimed, ordering: .sequentiallyConsistent) }
       state.bitwiseAnd(~Self.taken, ordering: .sequentiallyConsistent)
     }
   }

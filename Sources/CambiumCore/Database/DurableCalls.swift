@@ -6,6 +6,7 @@ import Synchronization
 /// Thread-safe.
 final class DurableCalls: Sendable {
   private struct Entry: Sendable {
+    let number: UInt64
     let version: Version
     let call: @Sendable (StoreError?) -> Void
     /// What has become of the version; nil before that is known.
@@ -15,6 +16,7 @@ final class DurableCalls: Sendable {
   private struct State {
     /// In the order of versions.
     var entries: [Entry] = []
+    var lastNumber: UInt64 = 0
     var isCalling = false
   }
 
@@ -22,13 +24,24 @@ final class DurableCalls: Sendable {
 
   /// Notes that `version` is about to be made, and whom to call; called by the holder of the writer
   /// lock, so that versions ascend.
-  func expect(_ version: Version, _ call: @escaping @Sendable (StoreError?) -> Void) {
-    state.withLock { $0.entries.append(Entry(version: version, call: call)) }
+  ///
+  /// Who expected the same version before has not made it, and is about to forget it. Returns the number by which to
+  /// do so.
+  func expect(_ version: Version, _ call: @escaping @Sendable (StoreError?) -> Void) -> UInt64 {
+    state.withLock { state in
+      state.entries.removeAll { $0.version >= version }
+      state.lastNumber += 1
+      state.entries.append(Entry(number: state.lastNumber, version: version, call: call))
+      return state.lastNumber
+    }
   }
 
   /// Forgets a version that was not made.
-  func forget(_ version: Version) {
-    state.withLock { $0.entries.removeAll { $0.version == version } }
+  ///
+  /// The writer lock is free by then: the next writer may have noted that it makes the same version, and may have made
+  /// it durable already.
+  func forget(_ number: UInt64) {
+    state.withLock { $0.entries.removeAll { $0.number == number } }
     callAll()
   }
 

@@ -67,10 +67,10 @@ extension Transaction {
     metadata: [UInt8], whenDurable: @escaping @Sendable (StoreError?) -> Void
   ) throws(StoreError) -> Unsynced {
     let (version, calls, store) = (version, database.durableCalls, database.store)
-    calls.expect(version, whenDurable)
+    let number = calls.expect(version, whenDurable)
     let pin: Pin
     do throws(StoreError) { pin = try publish(.relaxed, isAwaited: true, metadata) } catch {
-      calls.forget(version)
+      calls.forget(number)
       throw error
     }
     return Unsynced(snapshot: database.adopt(pin)) {

@@ -270,6 +270,30 @@ struct StoredLogDamageTests {
     }
   }
 
+  @Test func `a lock file that has gone back with its medium costs nothing that was acknowledged`()
+    throws
+  {
+    var bench = try StoredLogBench(seed: 19)
+    var old: [SharedMemory] = []
+    old.append(LogFixture.copy(of: bench.memory))
+    try bench.commitInLog()
+    old.append(LogFixture.copy(of: bench.memory))
+    for _ in 0..<3 { #expect(bench.isInLog(try bench.commit())) }
+    let content = bench.content
+    for memory in old {
+      let device = SimulatedDevice(bench.image())
+      var options = StoredLogBench.options(device)
+      options.memory = memory
+      let store = try FileStore(path: StoredLogBench.path, options: options)
+      let database = try Database(store: store)
+      #expect(try DatabaseContent(of: database.snapshot()) == content)
+      // The first write ends what follows the part of the log that is known.
+      try database.beginWrite().commit(durability: .full)
+      #expect(try DatabaseContent(of: database.snapshot()) == content)
+      #expect(try StoredLogBench.content(device.bytes) == content)
+    }
+  }
+
   @Test func `salvage finds what is in the log`() throws {
     var bench = try StoredLogBench(seed: 10)
     try bench.commitInLog()

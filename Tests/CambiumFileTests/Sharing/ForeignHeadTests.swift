@@ -223,14 +223,35 @@ struct ForeignHeadTests {
     let publish = Unchecked(value: {
       _ = try? writer.publish(root: root, durability: .relaxed, metadata: [])
     })
+    let end = device.bytes.count
+    func isEndWritten() -> Bool {
+      device.operations.contains { operation in
+        if case .write(let bytes, let offset) = operation {
+          offset < end && offset + bytes.count >= end
+        } else {
+          false
+        }
+      }
+    }
+    let wasEndWritten = isEndWritten()
     // Before anybody makes anything durable, or while that is done.
-    if seed.isMultiple(of: 2) { publish.value() } else { device.duringNextSync { publish.value() } }
+    if seed.isMultiple(of: 2) {
+      publish.value()
+      // What is known of the length may be out of date: another one may have made the file shorter.
+      store.state.withLock { $0.fileByteCount += 1 << 20 }
+    } else {
+      device.duringNextSync { publish.value() }
+    }
     if seed % 4 < 2 { try store.sync() } else { try store.makeDurable(relaxed) }
     #expect(memory.durableMark?.version == version)
-    // Whoever writes next knows what there is.
+    // The end of the file may be where somebody else writes a page just now.
+    #expect(isEndWritten() == wasEndWritten)
+    // Whoever writes next looks at the length, and knows what there is.
+    store.state.withLock { $0.fileByteCount = device.bytes.count }
     #expect(memory.syncState == .unsure)
     try store.beginWrite().abort()
     #expect(memory.syncState == .sure)
+    #expect(isEndWritten())
     var states = CrashStates(device)
     states.advance(to: device.operationCount, generator: &generator)
     let image = states.image(mood: 0, generator: &generator)

@@ -209,9 +209,7 @@ extension FileStore {
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
     if isForked { return }
     // Not where this is the end of just that.
-    _ = try? storing.withLockIfAvailable { _ throws(StoreError) in
-      try storeLogged(waits: false)
-    }
+    try? storeUnlessStoring()
     try? withSlots { () throws(StoreError) in
       try ensureWritable()
       try syncNewest()
@@ -232,7 +230,7 @@ extension FileStore {
     if !isDurable, !group.isBusy {
       // While somebody writes, or others wait to, it is tried again soon; what cannot be stored, a while later: the
       // next commit that stores pages says why.
-      do throws(StoreError) { _ = try storeIfFree() } catch { delay *= 64 }
+      do throws(StoreError) { try storeUnlessStoring() } catch { delay *= 64 }
       try? withSlots { () throws(StoreError) in
         if !state.withLock({ $0.isClosed }) { try syncNewest() }
       }

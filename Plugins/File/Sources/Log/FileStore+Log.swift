@@ -24,6 +24,11 @@ extension FileStore: ResidentStore {
     try storing.withLock { _ throws(StoreError) in try storeLogged(waits: false) }
   }
 
+  /// The same, unless somebody does that already.
+  func storeUnlessStoring() throws(StoreError) {
+    _ = try storing.withLockIfAvailable { _ throws(StoreError) in try storeLogged(waits: false) }
+  }
+
   // MARK: Following
 
   /// Looks at the live head, and makes of the log what its version has in memory.

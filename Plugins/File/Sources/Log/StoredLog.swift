@@ -138,11 +138,12 @@ struct StoredLog: Hashable, Sendable {
     return Content(newest: newest, commits: commits, tail: tail, records: records)
   }
 
-  /// How far the log has got that `head` names.
+  /// How far the log has got that `head` names, looked for behind what is known of it.
   static func tail(
-    following head: HeadSector, identity: IdentitySector, device: any Device, path: String
+    following head: HeadSector, behind known: Tail? = nil, identity: IdentitySector,
+    device: any Device, path: String
   ) throws(StoreError) -> Tail {
-    let tail = Tail(following: head)
+    let tail = known ?? Tail(following: head)
     return try Self(head, identity)?.read(
       behind: tail, identity: identity, device: device, path: path
     ).tail ?? tail

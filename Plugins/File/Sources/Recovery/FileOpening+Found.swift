@@ -47,17 +47,24 @@ extension FileOpening {
     /// Finds out what follows the version of the file in its two logs.
     ///
     /// The one in memory has all that anybody has seen in this boot, and the mark there says which of it is durable. The
-    /// one in the file has what was acknowledged, and may have a batch besides that somebody has died over: it counts
-    /// where memory says nothing, or less than was acknowledged.
+    /// one in the file has what was acknowledged, and may have a batch besides that somebody has died over. It counts
+    /// where memory says nothing, or less: the lock file is never synced, so that it may have gone back with a medium
+    /// that was away for a while. Nobody has written behind a batch that somebody died over, or it would be gone.
     private mutating func readLogs(
       _ memory: SharedMemory?, _ device: any Device, path: String
     ) throws(StoreError) {
       let base = recovery.newest.head
       let word = memory?.live(sector)
       let mark = word?.head.head.version == base.version ? memory?.durableMark : nil
+      var isKnown = false
       if let mark {
         tail = mark.log?.base == base.version ? mark.log : nil
-      } else {
+        let found = try StoredLog.tail(
+          following: recovery.newest, behind: tail, identity: sector, device: device, path: path)
+        isKnown = found.blockCount == tail?.blockCount ?? 0
+      }
+      if !isKnown {
+        tail = nil
         try readStoredLog(device, path: path)
       }
       var failure: StoreError?

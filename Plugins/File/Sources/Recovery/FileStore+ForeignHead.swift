@@ -25,11 +25,13 @@ extension FileStore {
   /// the books of all others: that head must be gone. Who wrote a head without the writer lock lives if another one is at the slots, or else
   /// that one puts an end to the head; what it leads to is pinned until then.
   /// After a sync over which somebody has died, it is sure from here on what later syncs are about: all that is older is
-  /// published and was written again. Where somebody is at the slots, the next one who writes sees to that.
+  /// published and was written again, but for the end of the file, which is now. Where somebody is at the slots, the
+  /// next one who writes sees to that.
   func endForeignHeadBeforeWriting() throws(StoreError) {
     if memory.syncState == .unsure {
       _ = try withSlotsIfFree { () throws(StoreError) in
         try ensureWritable()
+        try writeLastBlockAgain()
         memory.syncState = .sure
       }
     }

@@ -34,6 +34,7 @@ extension FileStore {
     let recovered = try whatWasRecovered(condition)
     let slotHead = state.withLock { $0.slots[recovered.slot] }
     try writeAgain(recovered.extents)
+    try writeLastBlockAgain()
     if let slotHead {
       try writeSlot(recovered.slot, slotHead)
     }
@@ -60,7 +61,7 @@ extension FileStore {
     }
   }
 
-  /// Writes again what lies in `extents`, and the last block of the file.
+  /// Writes again what lies in `extents`.
   private func writeAgain(_ extents: [Extent]) throws(StoreError) {
     for extent in extents {
       let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
@@ -69,7 +70,6 @@ extension FileStore {
         try unsafe device.write(page.page.buffer, at: extent.byteOffset)
       }
     }
-    try writeLastBlockAgain()
   }
 
   /// Writes and syncs the newest version's head with the next epoch, and says so.
@@ -93,11 +93,12 @@ extension FileStore {
     memory.condition = .clean
   }
 
-  /// Sees to it that the file is as long on the medium as it looks.
+  /// Sees to it that the file is as long on the medium, after the next sync, as it looks; where nobody else may write
+  /// pages or change its length.
   ///
   /// A failed sync may have lost its end like any other bytes, zeros that no page covers among them.
-  private func writeLastBlockAgain() throws(StoreError) {
-    let end = state.withLock { $0.fileByteCount }
+  func writeLastBlockAgain() throws(StoreError) {
+    let end = try FileOpening.fileByteCount(device, path: path)
     let count = FileLayout.blockByteCount
     let block = try device.readPage(at: end - count, byteCount: count, path: path)
     defer { withExtendedLifetime(block) {} }

@@ -123,9 +123,11 @@ struct ProcessTable: Sendable {
   /// Whether the slot was that of a dead process, and is free now.
   ///
   /// The pins of who died over a head last until that head is dead, too: should it be found after a
-  /// crash, what it leads to must be there.
+  /// crash, what it leads to must be there. So do those of others who died meanwhile: one of them may have written
+  /// another head in its place.
   private func clearIfDead(_ slot: Int) -> Bool {
-    guard !isAlive(slot), memory.headWriter?.slot != slot else { return false }
+    guard !isAlive(slot) else { return false }
+    if let writer = memory.headWriter, writer.slot == slot || !isAlive(writer.slot) { return false }
     clear(slot)
     return true
   }
