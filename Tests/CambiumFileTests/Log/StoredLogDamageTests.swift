@@ -288,7 +288,7 @@ struct StoredLogDamageTests {
       let database = try Database(store: store)
       #expect(try DatabaseContent(of: database.snapshot()) == content)
       // The first write ends what follows the part of the log that is known.
-      try database.beginWrite().commit(durability: .full)
+      _ = try database.beginWrite().commit(durability: .full)
       #expect(try DatabaseContent(of: database.snapshot()) == content)
       #expect(try StoredLogBench.content(device.bytes) == content)
     }
