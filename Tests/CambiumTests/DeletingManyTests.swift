@@ -130,7 +130,7 @@ import Testing
           objectsIn: (0..<count).map { index in
             // Keys without order, so that the list's leaves are many.
             let id = Int(truncatingIfNeeded: UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
-            return Station(value: ["id": id, "zone": index < 100 ? 1 : 2])
+            return Station(value: ["id": id, "zone": index < count - 100 ? 2 : 1])
           })
       }
       let line = try #require(realm.objects(Line.self).first)

@@ -118,15 +118,12 @@ struct CollectionEditor: ElementEditor {
     return (removed, changed.map(\.position))
   }
 
-  /// Takes every link to one of `targets` out, or makes it null in a map; the positions, ascending,
-  /// where they were.
-  func removeLinks(to targets: Set<Int64>) throws(StoreError) -> [Int] {
+  /// Takes the `count` links to `targets` out, or makes them null in a map; the positions, ascending, where they were.
+  func removeLinks(
+    to targets: Set<Int64>, count: Int, isSet: Bool
+  ) throws(StoreError) -> [Int] {
     let tree = try openTree()
-    var positions: [Int] = []
-    try elements().forEach { element, position in
-      if let link = element.link, targets.contains(link) { positions.append(position) }
-      return true
-    }
+    let positions = try elements().positions(ofLinksTo: targets, count: count, isSet: isSet)
     if hasKeys {
       try assign(positions.map { ($0, .null) })
     } else if let tree {

@@ -45,7 +45,9 @@ extension WriteSession {
         let collection = CollectionEditor(
           session: self, table: table, key: source, column: first.column, type: .int,
           hasKeys: property?.isMap ?? false)
-        let positions = try collection.removeLinks(to: Set(rest[..<end].map(\.target)))
+        let positions = try collection.removeLinks(
+          to: Set(rest[..<end].map(\.target)), count: rest[..<end].count,
+          isSet: property?.isSet ?? false)
         touch(first.table) { rows in
           if collection.hasKeys { return rows.assign(first.column, source) }
           rows.edit(TouchedRows.CollectionKey(column: first.column, owner: source)) { edits in
