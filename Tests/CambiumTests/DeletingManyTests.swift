@@ -74,6 +74,36 @@ import Testing
     #expect(realm.objects(Station.self).map(\.id) == [2, 3] && realm.objects(Line.self).isEmpty)
   }
 
+  class Crowd: Object {
+    @Persisted var members: MutableSet<Station>
+    @Persisted var places: Map<String, Station?>
+  }
+
+  @Test(arguments: [3, 600]) func `who is deleted is gone from sets and maps, small and large`(
+    count: Int
+  ) throws {
+    let realm = try testRealm([Station.self, Line.self, Crowd.self])
+    try realm.write {
+      let crowd = realm.create(Crowd.self)
+      for id in 0..<count {
+        let station = realm.create(Station.self, value: ["id": (id * 7919) % 1_000])
+        crowd.members.insert(station)
+        crowd.places["\(id)"] = station
+        crowd.places["again \(id)"] = station
+      }
+      for id in [0, 7919 % 1_000] {
+        let station = try #require(realm.object(ofType: Station.self, forPrimaryKey: id))
+        realm.delete(station)
+      }
+      #expect(crowd.members.count == count - 2 && !crowd.members.contains { $0.id == 0 })
+      let gone = crowd.places.filter { $0.value == nil }.map(\.key).sorted()
+      #expect(gone == ["0", "1", "again 0", "again 1"])
+      realm.delete(crowd.members)
+      #expect(crowd.members.isEmpty && realm.objects(Station.self).isEmpty)
+      #expect(crowd.places.allSatisfy { $0.value == nil } && crowd.places.count == 2 * count)
+    }
+  }
+
   @Test func `objects made again after all were deleted are others`() throws {
     let realm = try testRealm([Station.self, Line.self])
     realm.beginWrite()

@@ -106,6 +106,12 @@ import Testing
       #expect(found == model[owner.id])
       let admirers = model.values.reduce(0) { $0 + $1.friends.filter { $0 == owner.id }.count }
       #expect(owner.admirers.count == admirers)
+      for number in [found.numbers.first, found.numbers.last, -1].compactMap(\.self) {
+        #expect(owner.numbers.index(of: number) == found.numbers.firstIndex(of: number))
+      }
+      for friend in owners {
+        #expect(owner.friends.index(of: friend) == found.friends.firstIndex(of: friend.id))
+      }
     }
   }
 }

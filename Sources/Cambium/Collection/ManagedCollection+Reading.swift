@@ -52,6 +52,9 @@ extension ManagedCollection {
   func firstIndex(of cell: ColumnValue) -> Int? {
     let order = CellOrder(place.shape.type)
     return withElements { elements throws(StoreError) in
+      if case .int(let integer) = cell {
+        return try elements.positions(of: [integer], count: 1).first
+      }
       var found: Int?
       try elements.forEach { element, position in
         if order.areEqual(element, cell) { found = position }

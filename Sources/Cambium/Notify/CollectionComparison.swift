@@ -89,11 +89,17 @@ struct CollectionComparison {
     if let (changes, keys) = followed {
       return (changes, ChangeTracker.State(view: view, keys: keys))
     }
+    let edits = edits(core, known.keys.count, comparison)
+    if let edits, edits.isEmpty {
+      // The same elements in the same places: what is known of them need not be read again.
+      return (
+        ChangeSet(modifications: known.keys.positions(of: modified)),
+        ChangeTracker.State(view: view, keys: known.keys)
+      )
+    }
     let keys = core.currentKeys()
     let state = ChangeTracker.State(view: view, keys: KeySequence(keys))
-    if let edits = edits(core, known.keys.count, comparison) {
-      return (edits.changes(from: known.keys, to: keys.count, modified), state)
-    }
+    if let edits { return (edits.changes(from: known.keys, to: keys.count, modified), state) }
     let touched = rows.assigned
     let changes = ChangeSet(
       from: known.keys.array, to: keys, isReplaced: { rows.isReplaced($0) },

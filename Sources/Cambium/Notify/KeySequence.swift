@@ -30,6 +30,19 @@ struct KeySequence: Sendable {
     return chunks[chunk][position - starts[chunk]]
   }
 
+  /// The positions, ascending, of the keys that are one of `keys`.
+  func positions(of keys: Set<Int64>) -> [Int] {
+    guard let least = keys.min(), let greatest = keys.max() else { return [] }
+    var positions: [Int] = []
+    for (chunk, start) in zip(chunks, starts) {
+      for (offset, key) in chunk.enumerated()
+      where key >= least && key <= greatest && keys.contains(key) {
+        positions.append(start + offset)
+      }
+    }
+    return positions
+  }
+
   /// The first position whose key does not satisfy `isBefore`, which all keys before it do and none
   /// behind it; by binary search.
   func partition<Failure: Error>(

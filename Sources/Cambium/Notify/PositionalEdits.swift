@@ -28,6 +28,9 @@ struct PositionalEdits: Sendable, Equatable {
   /// No more runs, and no more assignments, are told apart.
   static let largestRunCount = 4096
 
+  /// Whether all elements are where they were, and none was assigned.
+  var isEmpty: Bool { !isRewritten && assigned.isEmpty && runs == [.kept(0..<Int.max)] }
+
   /// Notes that `count` elements were put in before `position`.
   mutating func insert(_ count: Int, at position: Int) {
     if isRewritten || count == 0 { return }

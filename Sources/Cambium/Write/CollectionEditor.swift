@@ -123,7 +123,7 @@ struct CollectionEditor: ElementEditor {
     to targets: Set<Int64>, count: Int, isSet: Bool
   ) throws(StoreError) -> [Int] {
     let tree = try openTree()
-    let positions = try elements().positions(ofLinksTo: targets, count: count, isSet: isSet)
+    let positions = try elements().positions(of: targets, count: count, isSet: isSet)
     if hasKeys {
       try assign(positions.map { ($0, .null) })
     } else if let tree {

@@ -58,7 +58,8 @@ extension StoreError: CustomStringConvertible {
     case .closed(let path):
       "'\(path)' has been closed. Open it again."
     case .forked(let path):
-      "'\(path)' was opened before this process was forked. Open it again in this process."
+      "'\(path)' was opened before this process was forked, by its parent. Run another program in the child "
+        + "(exec), or let go of all that it has inherited of it and open it again."
     case .addressSpaceExhausted(let path, let byteCount):
       "Cannot map \(byteCount) bytes of '\(path)': not enough address space. Use buffered access."
     case .tooLarge(let what, let byteCount, let limit):

@@ -59,7 +59,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case tooManyVersions(count: Int, limit: Int)
   /// The store has been closed.
   case closed(path: String)
-  /// The process was forked; the store belongs to its parent, and the child must open it anew.
+  /// The process was forked; the store belongs to its parent. The child should run another program; it may open the store
+  /// anew when nothing is left of what it has inherited.
   case forked(path: String)
   /// The addresses of the machine do not suffice to map the file.
   case addressSpaceExhausted(path: String, byteCount: Int)

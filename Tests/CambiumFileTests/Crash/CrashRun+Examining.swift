@@ -54,7 +54,7 @@ extension CrashRun {
       let (content, found) = try Work(store).read()
       var findings = found
       if content != self.content(of: point, after: count) {
-        findings.append("\(point) has another content")
+        findings.append("\(point) has another content: that of \(points(with: content))")
       }
       return (findings.map { "\(place), \(point): \($0)" }, true)
     } catch {

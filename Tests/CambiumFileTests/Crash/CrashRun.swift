@@ -223,6 +223,9 @@ final class CrashRun<Work: CrashWork> {
     let store = try opened.get()
     let head = try store.newestHead()
     let point = Point(head)
+    // Where that lies in memory, the version that the file has, by itself and with its log.
+    let ofFile = Point(store.state.withLock { $0.newest.head })
+    let loggedVersion = memory.durableMark?.log?.version ?? 0
     // A database has what lies in memory stored, perhaps at once.
     let opening = device.operationCount
     let work = try Work(store)
@@ -238,9 +241,7 @@ final class CrashRun<Work: CrashWork> {
     show(content, as: point)
     // The first write makes it durable in the next epoch.
     note(content, of: Point(epoch: point.epoch + 1, version: point.version), at: opening)
-    // Where that lies in memory, the version that the file has, by itself and with its log.
-    let ofFile = Point(store.state.withLock { $0.newest.head })
-    for version in [ofFile.version, memory.durableMark?.log?.version ?? 0] {
+    for version in [ofFile.version, loggedVersion, memory.durableMark?.log?.version ?? 0] {
       let ofFile = Point(epoch: ofFile.epoch, version: version)
       if ofFile < point, let known = self.content(of: ofFile) {
         note(known, of: Point(epoch: ofFile.epoch + 1, version: version), at: opening)
@@ -261,6 +262,11 @@ final class CrashRun<Work: CrashWork> {
   /// What the last commit under that number was to be, of those begun before `count` operations.
   func content(of point: Point, after count: Int = .max) -> Work.Content? {
     contents[point]?.last { $0.operationCount <= count }?.content
+  }
+
+  /// What had that content at any time.
+  func points(with content: Work.Content) -> [Point] {
+    contents.filter { $0.value.contains { $0.content == content } }.keys.sorted()
   }
 
   private func attempts(until count: Int) -> [Point: [Attempt]] {

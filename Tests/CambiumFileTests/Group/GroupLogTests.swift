@@ -281,7 +281,10 @@ struct GroupLogTests {
     let (tail, offset) = try bench.next()
     let end = try #require(store.state.withLock { $0.logged?.end })
     let records = try #require(SharedLog(memory: bench.memory).bytes(tail.byteCount..<end))
-    let batch = StoredLog.batch(records, making: version, behind: tail, in: store.sector).stored
+    let epoch = store.state.withLock { $0.newest.head.epoch }
+    let batch = StoredLog.batch(
+      records, making: version, epoch: epoch, behind: tail, in: store.sector
+    ).stored
     try store.withSlots { () throws(StoreError) in
       store.announceHead(holdsWriterLock: false)
       do throws(DeviceError) {

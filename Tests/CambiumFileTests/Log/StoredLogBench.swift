@@ -117,7 +117,10 @@ struct StoredLogBench {
     _ records: [UInt8], making version: Version? = nil, behind tail: StoredLog.Tail
   ) -> [UInt8] {
     let version = version ?? store.state.withLock { $0.newestHead.version } + 1
-    return StoredLog.batch(records, making: version, behind: tail, in: store.sector).stored
+    let epoch = store.state.withLock { $0.newest.head.epoch }
+    return StoredLog.batch(
+      records, making: version, epoch: epoch, behind: tail, in: store.sector
+    ).stored
   }
 
   /// `image` with `bytes` at `offset`.

@@ -294,6 +294,45 @@ struct StoredLogDamageTests {
     }
   }
 
+  @Test func `the beginning of a torn batch is gone before another one is written in its place`()
+    throws
+  {
+    typealias Field = FileLayout.Batch
+    var bench = try StoredLogBench(seed: 20)
+    try bench.commitInLog()
+    let (tail, offset) = try bench.next()
+    var torn = bench.batch(bench.strayRecord(), behind: tail)
+    torn[Field.byteCount + 20] ^= 1
+    let device = SimulatedDevice(StoredLogBench.image(bench.image(), with: torn, at: offset))
+    let database = try Database(
+      store: FileStore(path: StoredLogBench.path, options: StoredLogBench.options(device)))
+    var batches: [[UInt8]] = []
+    var isSynced = false
+    for _ in 0..<20 where batches.count < 2 {
+      let before = device.operationCount
+      let transaction = try database.beginWrite()
+      var content = bench.content
+      try content.changeRow(transaction, &bench.random)
+      _ = try transaction.commit(durability: .full)
+      bench.content = content
+      for operation in device.operations[before...] {
+        switch operation {
+        case .write(let bytes, let place) where place == offset:
+          // Of the two the first one must be there before the second one is begun.
+          #expect(batches.isEmpty || isSynced)
+          (batches, isSynced) = (batches + [bytes], false)
+        case .sync: isSynced = true
+        default: break
+        }
+      }
+    }
+    try #require(batches.count == 2)
+    #expect(batches[0].allSatisfy { $0 == 0 })
+    #expect(batches[1].starts(with: Field.magicBytes))
+    let epoch = Field.epoch..<Field.recordByteCount
+    #expect(batches[1][epoch] != torn[epoch])
+  }
+
   @Test func `salvage finds what is in the log`() throws {
     var bench = try StoredLogBench(seed: 10)
     try bench.commitInLog()

@@ -38,6 +38,10 @@ import Testing
         let position = Int.random(in: array.indices, using: &random)
         #expect(sequence[position] == array[position], "seed \(seed)")
       }
+      let sought = Set((0..<4).map { _ in array.randomElement(using: &random) ?? -1 })
+      #expect(
+        sequence.positions(of: sought) == array.indices.filter { sought.contains(array[$0]) },
+        "seed \(seed)")
       #expect(old.array == before, "seed \(seed): the earlier version stays")
     }
   }

@@ -122,10 +122,13 @@ enum FileLayout {
     static let base = uuid + 16
     /// The version that the last record makes.
     static let version = base + 8
-    /// How many bytes of records lie in the batches before.
+    /// How many bytes of records lie in the batches before (32 bits).
     static let start = version + 8
+    /// The lower half of the epoch in which it was written: so no batch that was lost has the first sector of the one
+    /// that is written in its place.
+    static let epoch = start + 4
     /// How many bytes of records lie in this one.
-    static let recordByteCount = start + 8
+    static let recordByteCount = epoch + 4
     /// The checksum of the batch before; in the first that of the record of the version that the log follows.
     static let link = recordByteCount + 8
     static let byteCount = link + 8

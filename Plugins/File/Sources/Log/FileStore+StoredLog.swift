@@ -43,7 +43,8 @@ extension FileStore {
     holdsWriterLock: Bool, show: (inout FileState) -> Void
   ) throws(StoreError) {
     guard let extent = newest.log else { preconditionFailure("The newest head names no log.") }
-    let (stored, next) = StoredLog.batch(records, making: version, behind: tail, in: sector)
+    let (stored, next) = StoredLog.batch(
+      records, making: version, epoch: newest.head.epoch, behind: tail, in: sector)
     announceHead(holdsWriterLock: holdsWriterLock)
     let offset = StoredLog(extent).byteOffset(behind: tail)
     do throws(StoreError) {
@@ -161,7 +162,8 @@ extension FileStore {
   /// Sees to it that nothing follows what is known of the log in the file.
   ///
   /// Somebody may have died over a batch of which nobody knows. Where it `writesAgain`, what is known is written again
-  /// for the next sync: a failed one may have lost what the file shows.
+  /// for the next sync, since a failed one may have lost what the file shows, and the beginning of a torn batch is taken
+  /// away.
   /// When a write or a sync fails, the store is poisoned.
   func endStoredLog(writesAgain: Bool = false) throws(StoreError) {
     let (newest, mark, logged) = try state.withLock { state throws(StoreError) in
@@ -187,9 +189,13 @@ extension FileStore {
     let count = writesAgain ? tail.blockCount * FileLayout.blockByteCount : 0
     let known = count > 0 ? try device.readPage(at: start, byteCount: count, path: path) : nil
     let isFollowed = found.blockCount > tail.blockCount
+    var endsBeginning = isFollowed
+    if !isFollowed, writesAgain {
+      endsBeginning = try log.hasBeginning(behind: tail, device: device, path: path)
+    }
     do throws(DeviceError) {
       if let known { try unsafe device.write(known.page.buffer, at: start) }
-      if isFollowed {
+      if endsBeginning {
         let zeros = [UInt8](repeating: 0, count: FileLayout.blockByteCount)
         try device.write(zeros, at: log.byteOffset(behind: tail))
       }

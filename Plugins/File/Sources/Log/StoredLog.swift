@@ -7,7 +7,7 @@ import CambiumStoreKit
 /// them, and syncs: a block or two in one piece, where its pages would take a piece of the file each. The records of one
 /// sync are a batch. It begins at a block that nothing durable lies in, so that a torn one takes no other with it:
 ///
-///     | magic | uuid | base | version | start | length | link | records … | checksum |
+///     | magic | uuid | base | version | start | epoch | length | link | records … | checksum |
 ///
 /// All numbers are little-endian. The base is the version of the file that the log follows, the version the one that
 /// the last record makes; start and length say which bytes of all records these are; the link is the checksum of the
@@ -16,6 +16,10 @@ import CambiumStoreKit
 /// log of one version of the file needs no end, and that of the next one begins at the first block again, once that
 /// version is durable. A batch is written once those before it are durable, so that one behind the end says that
 /// something durable is damaged.
+///
+/// A torn batch that a power loss has left must not become whole by sectors of the one that takes its place, which may be
+/// the same in both. So the first write of an epoch takes the beginning of such a one away, and no later batch has that
+/// beginning: the epoch is in it.
 struct StoredLog: Hashable, Sendable {
   /// The whole blocks of the extent that a head names.
   let blocks: Range<Int>
@@ -65,9 +69,11 @@ struct StoredLog: Hashable, Sendable {
   /// Where the batch behind `tail` begins in the file.
   func byteOffset(behind tail: Tail) -> Int { byteOffset(ofBlock: tail.blockCount) }
 
-  /// The batch behind `tail` with `records`, which make `version`, in whole blocks; and what the log has with it.
+  /// The batch behind `tail` with `records`, which make `version` in `epoch`, in whole blocks; and what the log has with
+  /// it.
   static func batch(
-    _ records: [UInt8], making version: Version, behind tail: Tail, in identity: IdentitySector
+    _ records: [UInt8], making version: Version, epoch: UInt64, behind tail: Tail,
+    in identity: IdentitySector
   ) -> (stored: [UInt8], tail: Tail) {
     typealias Field = FileLayout.Batch
     let count = blockCount(ofBatch: records.count)
@@ -78,7 +84,8 @@ struct StoredLog: Hashable, Sendable {
       fields.store(identity.uuidLow, at: Field.uuid + 8)
       fields.store(tail.base, at: Field.base)
       fields.store(version, at: Field.version)
-      fields.store(UInt64(tail.byteCount), at: Field.start)
+      fields.store(UInt32(tail.byteCount), at: Field.start)
+      fields.store(UInt32(truncatingIfNeeded: epoch), at: Field.epoch)
       fields.store(UInt64(records.count), at: Field.recordByteCount)
       fields.store(tail.link, at: Field.link)
       fields.store(records, at: Field.byteCount)
@@ -147,6 +154,17 @@ struct StoredLog: Hashable, Sendable {
     return try Self(head, identity)?.read(
       behind: tail, identity: identity, device: device, path: path
     ).tail ?? tail
+  }
+
+  /// Whether behind `tail` lies the beginning of a batch that follows the same version of the file.
+  func hasBeginning(
+    behind tail: Tail, device: any Device, path: String
+  ) throws(StoreError) -> Bool {
+    guard tail.blockCount < blocks.count else { return false }
+    let header = StoredBytes(
+      try FileOpening.readSector(device, at: byteOffset(behind: tail), path: path))
+    return header.bytes.starts(with: FileLayout.Batch.magicBytes)
+      && header.load(FileLayout.Batch.base, as: UInt64.self) == tail.base
   }
 
   /// The log that `head` names, in a file that has one.
@@ -225,7 +243,7 @@ struct StoredLog: Hashable, Sendable {
     let header = StoredBytes(try FileOpening.readSector(device, at: offset, path: path))
     guard header.bytes.count == FileLayout.sectorByteCount else { return nil }
     let count = header.load(Field.recordByteCount, as: UInt64.self)
-    let start = header.load(Field.start, as: UInt64.self)
+    let start = UInt64(header.load(Field.start, as: UInt32.self))
     let limit = UInt64(SharedLayout.logByteCount)
     guard header.bytes.starts(with: Field.magicBytes),
       header.load(Field.uuid, as: UInt64.self) == identity.uuidHigh,

@@ -104,7 +104,8 @@ enum LoggedFile {
         let version = tail.version + 1
         let record = Self.record(of: version, after: start.base, content)
         let offset = log.byteOffset(behind: tail)
-        let (stored, next) = StoredLog.batch(record, making: version, behind: tail, in: identity)
+        let (stored, next) = StoredLog.batch(
+          record, making: version, epoch: 1, behind: tail, in: identity)
         guard next.blockCount <= log.blocks.count, offset + stored.count <= changed.count else {
           break
         }
