@@ -217,6 +217,8 @@ final class CrashRun<Work: CrashWork> {
     options.joins = joins
     joins = false
     let state = memory.condition
+    // What follows that in the log, after a sync that has failed, may still be lost.
+    let durableVersion = memory.durableMark?.log?.version ?? 0
     let opened = Result<FileStore, StoreError> { () throws(StoreError) in
       try FileStore(path: "simulated", options: options)
     }
@@ -241,7 +243,9 @@ final class CrashRun<Work: CrashWork> {
     show(content, as: point)
     // The first write makes it durable in the next epoch.
     note(content, of: Point(epoch: point.epoch + 1, version: point.version), at: opening)
-    for version in [ofFile.version, loggedVersion, memory.durableMark?.log?.version ?? 0] {
+    for version in [
+      ofFile.version, durableVersion, loggedVersion, memory.durableMark?.log?.version ?? 0,
+    ] {
       let ofFile = Point(epoch: ofFile.epoch, version: version)
       if ofFile < point, let known = self.content(of: ofFile) {
         note(known, of: Point(epoch: ofFile.epoch + 1, version: version), at: opening)
