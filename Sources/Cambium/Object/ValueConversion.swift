@@ -40,9 +40,10 @@ public final class _ValueConversion {
     return object != nil || value is [String: Any] || value is [Any] ? newObject(value) : nil
   }
 
-  /// Whether a collection of `owner` may stand for its elements as it is.
+  /// Whether a collection of `owner` may stand for its elements as it is: not inside of a value of any type, where it
+  /// may be gone before it is read.
   func accepts(_ owner: Realm?) -> Bool {
-    guard let owner, let realm else { return false }
+    guard nesting == 0, let owner, let realm else { return false }
     return !isCopying && owner.instance === realm
   }
 
