@@ -42,6 +42,20 @@ extension ManagedCollection {
     }
   }
 
+  /// Takes all elements of a set, or all entries of a map, out.
+  func removeAll() {
+    let session = writing()
+    let count = count
+    if count == 0 { return }
+    let gone = place.shape.holdsLinks ? allCells() : nil
+    // Elements that are put in again count as new ones.
+    let note = place.shape.isSet ? ChangeNote.positions { $0.rewrite() } : .whole
+    change(session, note) { collection throws(StoreError) in
+      try collection.replace(0..<count, with: [], keys: place.shape.isMap ? [] : nil)
+      if let gone { try session.removeLinks(gone.cells, of: place) }
+    }
+  }
+
   /// Makes the elements those given, position by position, and leaves alone what is equal.
   ///
   /// Embedded objects that are there get the values of those that take their places.

@@ -116,18 +116,6 @@ extension ManagedCollection {
     }
   }
 
-  /// Takes all entries out.
-  func removeAllEntries() {
-    let session = writing()
-    let count = count
-    if count == 0 { return }
-    let gone = place.shape.holdsLinks ? allCells() : nil
-    change(session, .whole) { collection throws(StoreError) in
-      try collection.replace(0..<count, with: [], keys: [])
-      if let gone { try session.removeLinks(gone.cells, of: place) }
-    }
-  }
-
   /// Whether the value of a key equals `value`, so that an update may leave it alone.
   ///
   /// An unmanaged object is added to the Realm, unless it is to be merged into an embedded one.

@@ -152,7 +152,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   public func removeAll() {
     switch storage {
     case .plain: storage = .plain([:])
-    case .managed(let state): state.removeAllEntries()
+    case .managed(let state): state.removeAll()
     }
   }
 

@@ -144,7 +144,7 @@ public final class MutableSet<Element: RealmCollectionValue> {
   public func removeAll() {
     switch storage {
     case .plain: storage = .plain(PlainSet())
-    case .managed(let state): state.removeMembers(at: Array(0..<state.count))
+    case .managed(let state): state.removeAll()
     }
   }
 

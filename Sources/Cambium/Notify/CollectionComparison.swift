@@ -171,15 +171,15 @@ struct CollectionComparison {
   private func edits(
     _ core: ResultsCore, _ oldCount: Int, _ comparison: VersionComparison
   ) -> PositionalEdits? {
-    // A set is compared by its elements, which are in order.
-    guard case .collection(let collection) = core.source, !collection.place.shape.isSet,
-      collection.place.inside == nil,
+    guard case .collection(let collection) = core.source, collection.place.inside == nil,
       identity.valueSteps.isEmpty,
       identity.plan?.isWholeTable ?? true
     else { return nil }
     let edits = comparison.edits(
       of: collection.place.access.stored,
       TouchedRows.CollectionKey(column: collection.place.column, owner: collection.place.key))
+    // Unless it was emptied, a set is compared by its elements, which are in order.
+    if collection.place.shape.isSet, !(edits?.isRewritten ?? false) { return nil }
     return edits.flatMap { $0.leads(from: oldCount, to: core.count) ? $0 : nil }
   }
 

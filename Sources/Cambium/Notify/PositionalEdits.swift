@@ -148,8 +148,8 @@ struct PositionalEdits: Sendable, Equatable {
   /// Appends the parts of the runs that lie at `range`.
   private func appendRuns(of range: Range<Int>, to result: inout [Run]) {
     var start = 0
-    for run in runs {
-      let isLast = run == runs.last
+    for (place, run) in runs.enumerated() {
+      let isLast = place == runs.count - 1
       let count = run.count
       // The last run of kept elements has no end.
       let end = isLast ? Int.max : start + count
