@@ -48,6 +48,29 @@ struct BackgroundLaneTests {
     #expect(bench.noted.count == 4)
   }
 
+  @Test func `a job that is due and is cancelled by one before it is not called`() {
+    let bench = Bench()
+    let cancelled = BackgroundJob(bench.lane)
+    BackgroundJob(bench.lane).schedule(at: 5) { _ in
+      bench.note("first")
+      cancelled.cancel()
+      return nil
+    }
+    cancelled.schedule(at: 5) { now in
+      bench.note("cancelled")
+      return now + 10
+    }
+    for time in [5, 15, 25] as [Int64] { bench.pass(to: time) }
+    #expect(bench.noted == ["first"])
+    // It may be asked for again.
+    cancelled.schedule(at: 30) { _ in
+      bench.note("anew")
+      return nil
+    }
+    bench.pass(to: 30)
+    #expect(bench.noted == ["first", "anew"])
+  }
+
   @Test
   func `a job that is cancelled during a call is not called again, unless it is asked for anew`() {
     let bench = Bench()

@@ -220,4 +220,36 @@ struct ColumnDamageWhiteBoxTests {
     #expect(throws: StoreError.self) { _ = try low.seek(29) }
     #expect(throws: StoreError.self) { _ = try low.select(29) }
   }
+
+  @Test func `columns that share their bytes are damage`() throws {
+    let (columns, length) = (200, 1 << 10)
+    let directoryEnd = LeafHeader.byteCount + LeafEntry.byteCount * columns
+    func page(sharing isShared: Bool) -> (Page, PageBuffer) {
+      let used = directoryEnd + length * (isShared ? 1 : columns)
+      let buffer = PageBuffer(
+        copying: [UInt8](repeating: 0, count: used + LeafHeader.slackByteCount).span)
+      let bytes = unsafe UnsafeMutableRawPointer(mutating: buffer.page.bytes)
+      unsafe bytes.put(byte: PageKind.columnLeaf.rawValue, LeafHeader.kind)
+      unsafe bytes.put(half: UInt16(columns), LeafHeader.columnCount)
+      unsafe bytes.put(single: 1, LeafHeader.rowCount)
+      unsafe bytes.put(single: UInt32(used), LeafHeader.usedByteCount)
+      unsafe bytes.put(word: 1, 24)
+      for index in 0..<columns {
+        let entry = unsafe bytes + LeafHeader.byteCount + LeafEntry.byteCount * index
+        unsafe entry.put(half: UInt16(index + 10), LeafEntry.id)
+        unsafe entry.put(byte: ColumnType.bytes.rawValue, LeafEntry.type)
+        unsafe entry.put(byte: ColumnEncoding.variable.rawValue, LeafEntry.encoding)
+        let place = directoryEnd + (isShared ? 0 : length * index)
+        unsafe entry.put(single: UInt32(place), LeafEntry.dataOffset)
+        unsafe entry.put(single: UInt32(length), LeafEntry.dataByteCount)
+        unsafe entry.put(word: UInt64(length) | 1 << 32, LeafEntry.base)
+      }
+      return (buffer.page, buffer)
+    }
+    let (honest, one) = page(sharing: false)
+    try ColumnLeaf.validate(honest, .none)
+    let (crafted, other) = page(sharing: true)
+    #expect(throws: StoreError.self) { try ColumnLeaf.validate(crafted, .none) }
+    withExtendedLifetime((one, other)) {}
+  }
 }

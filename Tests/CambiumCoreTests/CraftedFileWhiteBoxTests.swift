@@ -100,6 +100,45 @@ import Testing
     try Database(store: store).verify().findings
   }
 
+  @Test(arguments: [[], [0x78, 0], [0xFF]] as [[UInt8]])
+  func `a key of the catalog that is no name is damage, also for who copies`(key: [UInt8]) throws {
+    let store = HeapStore()
+    let writer = try store.beginWrite()
+    let context = WriteContext(
+      source: PageSource(
+        pin: try store.pin(), store: store, codec: nil, trust: TrustTable(bitCount: 8),
+        cache: PageCache(byteCount: 0)),
+      writer: writer, codec: nil, store: store.identity)
+    let catalog = KeyTreeEditor(root: .empty(.key), context: context)
+    _ = try catalog.set(Catalog.key("value"), CatalogEntry.value([1]).bytes)
+    _ = try catalog.set(key, CatalogEntry.value([2]).bytes)
+    _ = try writer.publish(root: try catalog.flush(), durability: .full, metadata: [])
+    let database = try Database(store: store)
+    let snapshot = try database.snapshot()
+    #expect(throws: StoreError.self) { try snapshot.names(withPrefix: "") }
+    #expect(try snapshot.value("value") == [1])
+    let copy = try Database(store: HeapStore())
+    #expect(throws: StoreError.self) { try database.copy(to: copy) }
+  }
+
+  @Test func `pages of trees within trees are visited down to a depth`() throws {
+    func pageCount(depth: Int) throws -> Int {
+      let store = try store { context in
+        var root = try rows(0..<1, of: .null, context)
+        for _ in 0..<depth { root = try rows(0..<1, of: .tree(root), context) }
+        return ["table": root]
+      }
+      let database = try Database(store: store)
+      var count = 0
+      try database.forEachStoredPage(of: try database.snapshot(), unless: { _ in false }) { _, _ in
+        count += 1
+      }
+      return count
+    }
+    #expect(try pageCount(depth: 200) == 202)
+    #expect(throws: StoreError.self) { try pageCount(depth: 300) }
+  }
+
   // MARK: Pages that name each other many times
 
   @Test func `a key tree whose branches name one child twice is walked once`() throws {

@@ -208,4 +208,32 @@ struct KeyTreeDamageTests {
     try tree.walk({ _, _ in }, damage: { found.append($0.rule) })
     #expect(Set(found) == [.height])
   }
+
+  @Test func `a node that is longer than a node may be is damage`() throws {
+    let (count, end) = (64, 65_535)
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    func put(_ value: Int, _ offset: Int) {
+      bytes[offset] = UInt8(value & 255)
+      bytes[offset + 1] = UInt8(value >> 8 & 255)
+    }
+    bytes[0] = PageKind.keyLeaf.rawValue
+    put(count, 2)
+    put(end, 8)
+    put(end - 16 - 8 * count, 10)
+    var offset = end - 16 - 8 * count
+    for index in 0..<count {
+      let slot = 16 + index * 8
+      bytes[slot + 3] = UInt8(index)
+      put(offset, slot + 4)
+      put(4, slot + 6)
+      let value = index == count - 1 ? offset - 2 : 1014
+      put(value, end - offset)
+      offset -= 2 + value
+    }
+    try #require(offset == 0)
+    let page = PageBuffer(copying: bytes.span).page
+    #expect {
+      try KeyNode.validate(page, .none, .keyLeaf)
+    } throws: { ($0 as? StoreError)?.damage(at: .none)?.rule == .bounds }
+  }
 }

@@ -203,6 +203,22 @@ final class FollowedVisit: Object {
     }
   }
 
+  @Test func `who asks for changes while the database is closed is told so, or the changes end`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    for _ in 0..<100 {
+      let configuration = Self.stores(folder)[0]
+      let database = try await RealmDatabase(configuration)
+      let following = Task.detached { try database.changes() }
+      await database.close()
+      if case .success(let changes) = await following.result { for try await _ in changes {} }
+      #expect(throws: Realm.Error.self) { _ = try database.changes() }
+      // Nobody keeps the file.
+      if configuration.fileURL != nil { #expect(try Realm.deleteFiles(for: configuration)) }
+    }
+  }
+
   @Test func `a position that is older than what commits keep is told so`() async throws {
     let folder = try TemporaryFolder()
     for configuration in Self.stores(folder) {

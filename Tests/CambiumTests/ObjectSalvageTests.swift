@@ -107,6 +107,39 @@ import Testing
     }
   }
 
+  @Test func `embedded objects of a crafted file that live in one another are left out`() throws {
+    var configuration = configuration("damaged")
+    configuration.objectTypes = B13EmbeddedTests.types
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      try realm.write {
+        let house = SpecHouse(value: ["id": 1])
+        house.rooms.append(objectsIn: (0..<3).map { SpecRoom("\($0)", lamps: [$0]) })
+        realm.add([house, SpecHouse(value: ["id": 2])])
+      }
+    }
+    let path = configuration.fileURL?.path ?? ""
+    let database = try Database(store: FileStore(path: path))
+    let transaction = try database.beginWrite()
+    let houses = try #require(try transaction.editTable("class/SpecHouse"))
+    let rooms = try #require(try transaction.editTable("class/SpecRoom"))
+    let hall = try #require(houses.record.columns.first { $0.name == "hall" })
+    let inner = try rooms.addColumn(
+      name: "inner", type: hall.type, isNullable: hall.isNullable, attributes: hall.attributes)
+    let keys = try rooms.allKeys()
+    try #require(keys.count == 3)
+    // The first lives nowhere, the others in each other.
+    for (room, target) in [(0, 1), (1, 2), (2, 1)] {
+      _ = try rooms.update(key: keys[room], column: inner, value: .int(keys[target]))
+    }
+    _ = try houses.remove(key: houses.allKeys()[0])
+    _ = try transaction.commit()
+    try database.close()
+    let report = try salvage()
+    let lost = report.losses.filter { $0.keys == "embedded objects" }
+    #expect(lost.map(\.name).sorted() == ["class/SpecLamp", "class/SpecRoom"])
+  }
+
   @Test(arguments: ["SpecHouse", "SpecRoom"])
   func `embedded objects go with lost owners`(damaged: String) throws {
     func configuration(_ name: String) -> Realm.Configuration {

@@ -89,7 +89,7 @@ extension RealmCollection {
 
   /// Stops when the elements are values, which have no properties.
   private func checkKey(_ key: String) {
-    guard Element.self is ObjectBase.Type else {
+    guard linkedClass(of: Element.self) != nil else {
       fatalError("Invalid property name '\(key)' for class '\(Element.self)'.")
     }
   }

@@ -67,6 +67,8 @@ import CambiumCore
       return core.index(of: projection.rootObject)
     }
     if Element._rlmIsProjection { return indices.first { self[$0] == object } }
+    // Among objects there is no nil.
+    if core.access != nil { return nil }
     let values = core.currentValues()
     let order = CellOrder(core.elementProperty.type)
     return object.withSoughtCell(in: core.realm) { values.firstIndex(of: $0, order) }

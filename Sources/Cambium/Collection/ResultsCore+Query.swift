@@ -25,9 +25,18 @@ extension ResultsCore {
     }
     let keys = currentKeys()
     unsafe realm.session?.settle()
+    let plan = QueryPlan(access.stored).filtered(condition)
     return realm.evaluating(or: nil) { interruption throws(StoreError) in
-      try QueryPlan(access.stored).filtered(condition).matches(keys, in: realm.view, interruption)
-        .firstIndex(of: true)
+      // The first one may be near: ever more are asked about at a time.
+      var (start, count) = (0, 64)
+      while start < keys.count {
+        let some = Array(keys[start..<min(start + count, keys.count)])
+        let matches = try plan.matches(some, in: realm.view, interruption)
+        if let found = matches.firstIndex(of: true) { return start + found }
+        start += count
+        count *= 8
+      }
+      return nil
     }
   }
 

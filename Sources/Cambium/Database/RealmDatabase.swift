@@ -220,9 +220,11 @@ public final class RealmDatabase: Sendable {
     allowGrouping: Bool, _ body: @escaping @Sendable (Realm) throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    let database = try enter()
+    var database: OpenDatabase? = try enter()
     defer {
+      // Closing waits until it is let go.
       withExtendedLifetime(database) {}
+      database = nil
       calls.leave()
     }
     return try await writer.writeLater(allowGrouping: allowGrouping, body)
@@ -254,12 +256,13 @@ public final class RealmDatabase: Sendable {
       guard let log = ChangeLog(realm.currentSnapshot, realm.layout, database.coordinator) else {
         throw RLMError(.fail, "The database cannot be followed.", path: configuration.path)
       }
-      let (used, spare) = state.withLock { state -> (ChangeLog, ChangeLog?) in
-        if let used = state.log { return (used, log) }
-        state.log = log
-        return (log, nil)
+      let used = state.withLock { state -> ChangeLog? in
+        // Who closes the database ends what is there by then.
+        if state.log == nil, state.database != nil { state.log = log }
+        return state.log
       }
-      spare?.end()
+      if used !== log { log.end() }
+      guard let used else { throw wasClosed }
       return DatabaseChanges(log: used, position: position)
     }
   }
@@ -289,14 +292,22 @@ public final class RealmDatabase: Sendable {
       return state.database
     }
     if let database { return database }
-    throw RLMError(
+    throw wasClosed
+  }
+
+  private var wasClosed: RLMError {
+    RLMError(
       .fail, "The database at '\(configuration.path)' was closed. Open it anew.",
       path: configuration.path)
   }
 
   private func call<Value>(_ body: (OpenDatabase) throws -> Value) throws -> Value {
-    let database = try enter()
-    defer { calls.leave() }
-    return try body(database)
+    var database: OpenDatabase? = try enter()
+    defer {
+      // Closing waits until it is let go.
+      database = nil
+      calls.leave()
+    }
+    return try body(database!)
   }
 }

@@ -40,8 +40,12 @@ extension Realm {
   /// The objects that hold an embedded one, however deep: one, or none where the store is damaged.
   package func owner(ofEmbedded object: DynamicObject) -> DynamicObject? {
     var object = object
+    // In a crafted file objects may live in one another.
+    var seen: Set<String> = []
     while object.objectSchema.isEmbedded {
-      guard let owner = holder(of: object) else { return nil }
+      guard seen.insert("\(object.className) \(object.rowKey)").inserted,
+        let owner = holder(of: object)
+      else { return nil }
       object = owner
     }
     return object

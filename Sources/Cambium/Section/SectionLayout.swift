@@ -6,35 +6,53 @@ struct SectionLayout<Key: Hashable> {
   /// The positions in the results of each section's elements.
   private(set) var positions: [[Int]] = []
   /// The section of each key.
-  private(set) var sections: [Key: Int] = [:]
-  /// The key of each position in the results.
-  private(set) var keyOfPosition: [Key] = []
+  private var sections: [SectionKey: Int] = [:]
+  /// The section of each position in the results.
+  private(set) var sectionOfPosition: [Int] = []
   /// Which element of its section each position is.
   private(set) var items: [Int] = []
 
+  /// A key that equals itself whatever it is: NaN is one key.
+  private struct SectionKey: Hashable {
+    let key: Key
+
+    private var isNaN: Bool { key != key }
+
+    static func == (left: SectionKey, right: SectionKey) -> Bool {
+      left.key == right.key || left.isNaN && right.isNaN
+    }
+
+    func hash(into hasher: inout Hasher) {
+      if !isNaN { hasher.combine(key) }
+    }
+  }
+
   init() {}
+
+  /// The section of a key, if there is one.
+  func section(of key: Key) -> Int? { sections[SectionKey(key: key)] }
 
   /// Groups elements, given by their keys.
   init(_ keys: some Sequence<Key>) {
     for (position, key) in keys.enumerated() {
       let section: Int
-      if let known = sections[key] {
+      if let known = self.section(of: key) {
         section = known
       } else {
         section = self.keys.count
-        sections[key] = section
+        sections[SectionKey(key: key)] = section
         self.keys.append(key)
         positions.append([])
       }
       items.append(positions[section].count)
       positions[section].append(position)
-      keyOfPosition.append(key)
+      sectionOfPosition.append(section)
     }
   }
 
   /// Where the element at a position of the results is.
   func place(_ position: Int) -> (section: Int, item: Int) {
-    (sections[keyOfPosition[position]] ?? 0, items[position])
+    (sectionOfPosition[position], items[position])
   }
 }
 
@@ -55,17 +73,19 @@ struct SectionChanges {
   init<Key: Hashable>(
     from old: SectionLayout<Key>, to new: SectionLayout<Key>, _ changes: ChangeSet
   ) {
-    deletedSections = old.keys.indices.filter { new.sections[old.keys[$0]] == nil }
-    insertedSections = new.keys.indices.filter { old.sections[new.keys[$0]] == nil }
+    // Which section each old one is now.
+    let sections = old.keys.map { new.section(of: $0) }
+    deletedSections = old.keys.indices.filter { sections[$0] == nil }
+    insertedSections = new.keys.indices.filter { old.section(of: new.keys[$0]) == nil }
     let (gone, modified) = (Set(changes.deletions), Set(changes.modifications))
     let came = Set(changes.insertions)
     var deleted = changes.deletions
     var inserted = changes.insertions
     // What stayed keeps its order in both.
-    var kept = new.keyOfPosition.indices.lazy.filter { !came.contains($0) }.makeIterator()
-    for position in old.keyOfPosition.indices where !gone.contains(position) {
+    var kept = new.sectionOfPosition.indices.lazy.filter { !came.contains($0) }.makeIterator()
+    for position in old.sectionOfPosition.indices where !gone.contains(position) {
       guard let now = kept.next() else { break }
-      if old.keyOfPosition[position] != new.keyOfPosition[now] {
+      if sections[old.sectionOfPosition[position]] != new.sectionOfPosition[now] {
         deleted.append(position)
         inserted.append(now)
       } else if modified.contains(position) {
@@ -91,7 +111,7 @@ struct SectionChanges {
     from old: SectionLayout<Key>, to new: SectionLayout<Key>
   ) -> SectionChanges {
     let stayed = old.keys.indices.compactMap { place in
-      new.sections[old.keys[place]].map { (old: place, new: $0) }
+      new.section(of: old.keys[place]).map { (old: place, new: $0) }
     }
     let kept = Set(KeptOrder.longestAscending(stayed).map(\.old))
     if kept.count == stayed.count { return self }

@@ -140,7 +140,7 @@ private struct SectionNews<Key: _Persistable & Hashable, Element: RealmCollectio
   /// What of it is about one section.
   func limited(to key: Key) -> SectionNews {
     var news = self
-    news.changes = changes?.limited(toOld: old.sections[key], new: new.sections[key])
+    news.changes = changes?.limited(toOld: old.section(of: key), new: new.section(of: key))
     return news
   }
 }

@@ -111,7 +111,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
 
   /// Whether no element has the key any more, or the Realm was invalidated.
   public var isInvalidated: Bool {
-    core.results.isInvalidated || core.layout.sections[key] == nil
+    core.results.isInvalidated || core.layout.section(of: key) == nil
   }
 
   /// Whether the section is fixed to one version.
@@ -119,7 +119,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
 
   private var positions: [Int] {
     let layout = core.layout
-    return layout.sections[key].map { layout.positions[$0] } ?? []
+    return layout.section(of: key).map { layout.positions[$0] } ?? []
   }
 
   /// How many elements there are.

@@ -14,10 +14,24 @@ struct EmbeddedRows {
     return StoredClassAttributes(attributes: table.record.attributes)?.isEmbedded ?? false
   }
 
-  /// Removes an object with its index entries, its links, and the objects that live in it.
+  private struct Row {
+    var key: Int64
+    var className: String
+  }
+
+  /// Removes an object with its index entries, its links, and the objects that live in it, however deep.
   ///
   /// The link that led to it is gone already.
   func remove(_ key: Int64, of className: String) throws(StoreError) {
+    var rows = [Row(key: key, className: className)]
+    // A row that is gone leads no further: in a crafted file objects may live in one another.
+    while let row = rows.popLast() { try remove(row, &rows) }
+  }
+
+  /// Removes one object, and adds those that lived in it to `rows`.
+  private func remove(_ row: Row, _ rows: inout [Row]) throws(StoreError) {
+    let (key, className) = (row.key, row.className)
+    var gone: [(link: Backlink, target: String)] = []
     guard let table = try transaction.editTable(StoredName.table(className)) else { return }
     for column in table.record.columns {
       guard let property = StoredProperty(attributes: column.attributes),
@@ -33,17 +47,18 @@ struct EmbeddedRows {
           guard let target = try self.className(ofTable: link.table) else { continue }
           let backlink = Backlink(
             target: link.key, table: table.record.id, column: column.id, source: key)
-          try removeLink(backlink, to: target)
+          gone.append((backlink, target))
         }
       }
       guard property.type == .object, let target = property.objectClassName else { continue }
       for case let link? in try StoredElements.links(in: cell, transaction.source) {
-        let link = Backlink(
+        let backlink = Backlink(
           target: link, table: table.record.id, column: column.id, source: key)
-        try removeLink(link, to: target)
+        gone.append((backlink, target))
       }
     }
     try table.remove(key: key)
+    for (link, target) in gone { try removeLink(link, to: target, &rows) }
   }
 
   /// The name of the class with that number; nil when there is none.
@@ -58,11 +73,19 @@ struct EmbeddedRows {
 
   /// Forgets a link to an object of a class, and removes one that lives in that place.
   func removeLink(_ link: Backlink, to className: String) throws(StoreError) {
+    var rows: [Row] = []
+    try removeLink(link, to: className, &rows)
+    for row in rows { try remove(row.key, of: row.className) }
+  }
+
+  private func removeLink(
+    _ link: Backlink, to className: String, _ rows: inout [Row]
+  ) throws(StoreError) {
     if let session, let index = unsafe session.realm.classSet.index(named: className) {
       return try session.removeLink(link, to: index)
     }
     // What only takes links away gathers nothing, so it need not be kept.
     try BacklinkEditor(transaction, toClass: className).remove(link)
-    if try areObjects(of: className) { try remove(link.target, of: className) }
+    if try areObjects(of: className) { rows.append(Row(key: link.target, className: className)) }
   }
 }

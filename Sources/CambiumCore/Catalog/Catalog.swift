@@ -116,12 +116,17 @@ public struct Catalog {
   }
 
   /// All names that begin with `prefix`, in byte order.
+  ///
+  /// Throws ``StoreError/damaged(_:)`` at a key that is no name: a crafted file may have one.
   func names(withPrefix prefix: String) throws(StoreError) -> [String] {
     var names: [String] = []
     try forEachEntry(withPrefix: Self.key(prefix)) { key, entry throws(StoreError) in
       if key.first == 0 { return }
       if case .tableDescription = entry { return }
-      names.append(String(decoding: key, as: UTF8.self))
+      guard !key.isEmpty, !key.contains(0), let name = String(validating: key, as: UTF8.self) else {
+        throw Self.damaged(key)
+      }
+      names.append(name)
     }
     return names
   }

@@ -30,8 +30,7 @@ extension ColumnTree {
   public func statistics() throws(StoreError) -> ColumnTreeStatistics {
     var result = ColumnTreeStatistics()
     var found: Damage?
-    try TreeWalk(root, source).run(
-      reach: { _, _ in },
+    try TreeWalk(root, source).runOnce(
       visit: { page, part in
         guard part.isLeaf else { return }
         result.leafCount += 1
@@ -53,7 +52,9 @@ extension ColumnTree {
         entry.byteCount += bitmapByteCount
         for row in 0..<leaf.rowCount where parts.isOverflow(row) {
           let cell = parts.cell(row)
-          entry.overflowByteCount += cell.count
+          // Crafted lengths may be any.
+          entry.overflowByteCount =
+            min(entry.overflowByteCount, .max - cell.count) + cell.count
         }
       }
       result.columns[id] = entry

@@ -13,15 +13,18 @@ extension Database {
   ) throws(StoreError) {
     let root = snapshot.head.root
     try unsafe forEachStoredPage(
-      below: root.reference, PageRole(root, isCatalog: true), snapshot, isKnown, visit)
+      below: root.reference, PageRole(root, isCatalog: true), depth: 0, snapshot, isKnown, visit)
   }
 
   private func forEachStoredPage(
-    below reference: PageReference, _ role: PageRole, _ snapshot: Snapshot,
+    below reference: PageReference, _ role: PageRole, depth: Int, _ snapshot: Snapshot,
     _ isKnown: (PageReference) -> Bool,
     _ visit: (PageReference, UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
     if reference.isNone || isKnown(reference) { return }
+    guard depth <= OwnedTreeCopy.largestDepth else {
+      throw .damaged(Damage(.height, at: reference, "trees lie too deep within trees"))
+    }
     // Checks the stored bytes, and gives the page as it was before it went through a codec.
     let page = try snapshot.source.page(reference, role.kind)
     let stored = try store.read(reference, at: snapshot.pin)
@@ -42,7 +45,10 @@ extension Database {
         ahead.step(to: index, of: children.count) { children[$0] }
         index += 1
       }
-      try unsafe forEachStoredPage(below: link.reference, link.role, snapshot, isKnown, visit)
+      var depth = depth
+      if case .tree = link.target { depth += 1 }
+      try unsafe forEachStoredPage(
+        below: link.reference, link.role, depth: depth, snapshot, isKnown, visit)
     }
   }
 

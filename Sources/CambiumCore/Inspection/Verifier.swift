@@ -97,7 +97,8 @@ struct Verifier {
         case .keyTree(let root): walk(name, .keyTree, [root])
         case .deadRoot(let root):
           if walksDeadRoots { walk("dead root \(report.trees.count)", .deadRoot, [root]) }
-        case .table: try walkTable(name)
+        case .table:
+          do throws(StoreError) { try walkTable(name) } catch { note("table '\(name)': \(error)") }
         case .value, .tableDescription: break
         }
       }

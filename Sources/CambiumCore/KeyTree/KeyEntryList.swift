@@ -202,10 +202,9 @@ extension KeyEntryList {
           unsafe position == 0
           ? UnsafeRawBufferPointer(start: nil, count: 0)
           : UnsafeRawBufferPointer(rebasing: key[prefixLength...])
-        let rowCount = unsafe (tail + PageReference.byteCount).loadUnaligned(as: UInt64.self)
         unsafe page.insertChild(
           at: position, suffix: suffix, PageReference(loadingFrom: tail),
-          rowCount: Int(UInt64(littleEndian: rowCount)))
+          rowCount: Self.rowCount(tail))
       }
     }
   }
@@ -213,9 +212,14 @@ extension KeyEntryList {
   /// How many rows lie below the children in `range`.
   func rowCount(_ range: Range<Int>) -> Int {
     range.reduce(0) { total, index in
-      let tail = unsafe arena + entries[index].start + entries[index].keyByteCount
-      let rowCount = unsafe (tail + PageReference.byteCount).loadUnaligned(as: UInt64.self)
-      return total + Int(UInt64(littleEndian: rowCount))
+      unsafe total
+        + Self.rowCount(arena + entries[index].start + entries[index].keyByteCount)
     }
+  }
+
+  /// How many rows a branch says that a child has: 48 bits, whatever has become of its bytes since they were checked.
+  private static func rowCount(_ tail: UnsafeRawPointer) -> Int {
+    let count = unsafe (tail + PageReference.byteCount).loadUnaligned(as: UInt64.self)
+    return Int(truncatingIfNeeded: UInt64(littleEndian: count) & 0xffff_ffff_ffff)
   }
 }

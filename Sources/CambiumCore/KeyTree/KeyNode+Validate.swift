@@ -18,7 +18,8 @@ extension KeyNode {
     // What the node made of its header counts from here on: the bytes may change under a mapping.
     let node = KeyNode(page)
     let heap = node.heapByteCount
-    guard node.count >= (isLeaf ? 1 : 2), node.field(Field.count) == node.count,
+    guard node.count >= (isLeaf ? 1 : 2), node.end <= maximumByteCount,
+      node.field(Field.count) == node.count,
       node.field(Field.end) == node.end, node.field(Field.heap) == heap
     else {
       throw .damaged(

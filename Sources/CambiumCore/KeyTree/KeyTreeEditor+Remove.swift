@@ -86,25 +86,16 @@ extension KeyTreeEditor {
       )
     }
     let isLast = index + 1 == parent.count
-    if !isLast, try isSound(parent.node.child(index + 1), page.kind),
+    let source = context.source
+    if !isLast, try source.soundPage(parent.node.child(index + 1), page.kind) != nil,
       try merge(level, leftIndex: index)
     {
       return
     }
-    let followsSound = index > 0 ? try isSound(parent.node.child(index - 1), page.kind) : false
+    let followsSound =
+      index > 0 ? try source.soundPage(parent.node.child(index - 1), page.kind) != nil : false
     if followsSound, try merge(level, leftIndex: index - 1) { return }
     if isLone { try redistribute(level, leftIndex: followsSound || isLast ? index - 1 : index) }
-  }
-
-  /// Whether a page can be read: a small node beside a damaged one is no reason to refuse what was changed.
-  private func isSound(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Bool {
-    do throws(StoreError) {
-      _ = try context.source.page(reference, kind)
-      return true
-    } catch {
-      guard case .damaged = error else { throw error }
-      return false
-    }
   }
 
   /// Collects the entries of two neighbours, of which the path's node on `level` is one.

@@ -80,6 +80,13 @@ import CPlatform
     return try untrustedPage(reference, kind).lent(by: self)
   }
 
+  /// The page at `reference`; nil when it is damaged.
+  ///
+  /// For who would only tidy up beside what was changed: a damaged neighbour is no reason to refuse that.
+  func soundPage(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page? {
+    do throws(StoreError) { return try page(reference, kind) } catch .damaged { return nil }
+  }
+
   /// Whether pages come through the cache, and stay there.
   var usesCache: Bool { unsafe base == nil && cache.keepsPages }
 

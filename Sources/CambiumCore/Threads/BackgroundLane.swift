@@ -11,7 +11,9 @@ import Synchronization
 /// Thread-safe.
 public final class BackgroundLane: Sendable {
   /// For jobs that never wait for a medium, of all databases of the process.
-  public static let shared = BackgroundLane()
+  public static var shared: BackgroundLane { lanes.object }
+
+  private static let lanes = PerProcess { BackgroundLane() }
 
   fileprivate typealias Body = @Sendable (_ now: Int64) -> Int64?
 
@@ -26,6 +28,8 @@ public final class BackgroundLane: Sendable {
     var entries: [Entry] = []
     /// Whether ``BackgroundLane/runDue()`` is at work.
     var isRunning = false
+    /// The jobs that were due when it began and were not called yet, in the order of their times.
+    var round: [Entry] = []
     /// The job whose call is under way, unless it was cancelled meanwhile.
     var running: BackgroundJob?
 
@@ -40,11 +44,33 @@ public final class BackgroundLane: Sendable {
       }
     }
 
-    /// Takes out the jobs that are due, in the order of their times.
-    mutating func takeDue(_ now: Int64) -> [Entry] {
-      let due = entries.filter { $0.due <= now }
+    /// Begins a round with the jobs that are due; false where one is under way, or nothing is due.
+    mutating func beginRound(_ now: Int64) -> Bool {
+      if isRunning { return false }
+      round = entries.filter { $0.due <= now }.sorted { $0.due < $1.due }
       entries.removeAll { $0.due <= now }
-      return due.sorted { $0.due < $1.due }
+      isRunning = !round.isEmpty
+      return isRunning
+    }
+
+    /// The next job of the round, which is running from now on; nil ends the round.
+    mutating func next() -> Entry? {
+      if round.isEmpty {
+        isRunning = false
+        return nil
+      }
+      let entry = round.removeFirst()
+      running = entry.job
+      return entry
+    }
+
+    /// Takes out what waits of a job.
+    mutating func remove(_ job: BackgroundJob) -> [Entry] {
+      let gone = (entries + round).filter { $0.job === job }
+      entries.removeAll { $0.job === job }
+      round.removeAll { $0.job === job }
+      if running === job { running = nil }
+      return gone
     }
   }
 
@@ -99,13 +125,8 @@ public final class BackgroundLane: Sendable {
   fileprivate func cancel(_ job: BackgroundJob) {
     if pool.isForked { return }
     // What its body holds is let go without the lock.
-    let entries = state.withLock { state in
-      let entries = state.entries.filter { $0.job === job }
-      state.entries.removeAll { $0.job === job }
-      if state.running === job { state.running = nil }
-      return entries
-    }
-    if !entries.isEmpty, runsAtOnce == nil { pool.look(again: self) }
+    let gone = state.withLock { $0.remove(job) }
+    if !gone.isEmpty, runsAtOnce == nil { pool.look(again: self) }
   }
 
   /// When the next job is due; nil when there is none.
@@ -118,15 +139,8 @@ public final class BackgroundLane: Sendable {
   /// Called by a job it does nothing.
   package func runDue() {
     let now = clock.now
-    let due = state.withLock { state -> [Entry] in
-      if state.isRunning { return [] }
-      let due = state.takeDue(now)
-      state.isRunning = !due.isEmpty
-      return due
-    }
-    if due.isEmpty { return }
-    for var entry in due {
-      state.withLock { $0.running = entry.job }
+    guard state.withLock({ $0.beginRound(now) }) else { return }
+    while var entry = state.withLock({ $0.next() }) {
       let next = entry.body(now)
       state.withLock { state in
         if let next, state.running === entry.job {
@@ -136,7 +150,6 @@ public final class BackgroundLane: Sendable {
         state.running = nil
       }
     }
-    state.withLock { $0.isRunning = false }
   }
 }
 

@@ -167,13 +167,18 @@ extension TreeWalk {
   func salvage(
     _ visit: (Page) throws(StoreError) -> Void, lost: Lose
   ) throws(StoreError) {
+    try runOnce(
+      visit: { page, part throws(StoreError) in if part.isLeaf { try visit(page) } }, lost: lost)
+  }
+
+  /// Goes through the tree; a page that two branches name is lost the second time.
+  func runOnce(visit: Visit, lost: Lose) throws(StoreError) {
     var seen: Set<PageReference> = []
     try run(
       reach: { reference, _ throws(StoreError) in
         guard seen.insert(reference).inserted else {
           throw .damaged(Damage(.reference, at: reference, "two branches name the same page"))
         }
-      }, visit: { page, part throws(StoreError) in if part.isLeaf { try visit(page) } },
-      lost: lost)
+      }, visit: visit, lost: lost)
   }
 }

@@ -138,6 +138,10 @@ private struct PathWalk {
     if property.type == .any, !isLast {
       var column = column
       takeInside(of: &column)
+      if property.isCollection, !column.inside.isEmpty {
+        throw failure(
+          "Only a value of any type can be subscripted; '\(property.name)' has many of them.")
+      }
       if !column.inside.isEmpty, isLast {
         column.isSingleValue = true
         return .elements(column)

@@ -79,6 +79,43 @@ package struct AnyCondition: Sendable, Hashable {
     }
   }
 
+  /// The condition of being one of `constants`, none of them null, or one of the objects that `links` name.
+  init(
+    oneOf constants: [QueryConstant], _ options: StringOptions, links: Set<StoredAnyLink>
+  ) throws(QueryError) {
+    self.links = links
+    func elements(
+      _ type: PropertyType, _ elements: [QueryConstant], _ options: StringOptions = []
+    ) throws(QueryError) -> ValueCondition? {
+      if elements.isEmpty { return nil }
+      return try ValueCondition.make(
+        ValueCondition.Subject(type: type, path: ""), .in, .array(elements), options: options)
+    }
+    var (texts, bytes, dates): ([QueryConstant], [QueryConstant], [QueryConstant]) = ([], [], [])
+    var (objectIds, uuids): ([QueryConstant], [QueryConstant]) = ([], [])
+    var numbers: Set<DecimalBits> = []
+    for constant in constants {
+      switch constant {
+      case .bool(let value): bools.insert(value)
+      case .int, .float, .double, .decimal: numbers.insert(Self.number(constant))
+      case .string(let value):
+        texts.append(constant)
+        bytes.append(.data(.init(value.utf8)))
+      case .data: bytes.append(constant)
+      case .date: dates.append(constant)
+      case .objectId: objectIds.append(constant)
+      case .uuid: uuids.append(constant)
+      case .null, .object, .array, .unsupported: break
+      }
+    }
+    if !numbers.isEmpty { number = .set(numbers) }
+    if case .bytes(let bytes)? = try elements(.string, texts, options)?.kind { text = bytes }
+    if case .bytes(let bytes)? = try elements(.data, bytes)?.kind { data = bytes }
+    date = try elements(.date, dates).flatMap { Self.wide($0) }
+    objectId = try elements(.objectId, objectIds).flatMap { Self.wide($0) }
+    uuid = try elements(.UUID, uuids).flatMap { Self.wide($0) }
+  }
+
   private static func isNumber(_ constant: QueryConstant) -> Bool {
     switch constant {
     case .int, .float, .double, .decimal: true

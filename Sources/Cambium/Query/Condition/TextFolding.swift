@@ -62,6 +62,8 @@ package struct TextFolding: Hashable, Sendable {
   private func folded(_ scalar: Unicode.Scalar) -> String {
     // The dotless i is a letter of its own: through its capital it would become an i.
     if scalar == "\u{131}" { return "\u{131}" }
+    // The capital ß is its own capital, but not that of ss, which the small one has.
+    let scalar: Unicode.Scalar = scalar == "\u{1E9E}" ? "\u{DF}" : scalar
     var result = ""
     for upper in scalar.properties.uppercaseMapping.unicodeScalars {
       result += upper.properties.lowercaseMapping

@@ -15,6 +15,8 @@ package struct ValueComparison: Sendable, Hashable {
       return [.equal, .lessOrEqual, .greaterOrEqual, .like].contains(operation)
     case (.null, _), (_, .null):
       return operation == .notEqual
+    case (.bytes, .bytes) where property == .any && comparesTexts:
+      return holdsTexts(left, right)
     case (.bytes, .bytes) where property == .any:
       let order = CellOrder(.any).compare(left, right)
       // Values of different kinds have no order.
@@ -29,8 +31,33 @@ package struct ValueComparison: Sendable, Hashable {
     }
   }
 
+  /// Whether more of a text counts than its place in the order of values.
+  private var comparesTexts: Bool { operation.isStringOperator || !options.isEmpty }
+
+  /// The same for values of any type, of which two texts, and two pieces of data, compare as such.
+  private func holdsTexts(_ left: ColumnValue, _ right: ColumnValue) -> Bool {
+    var alike = self
+    switch (StoredAny(left), StoredAny(right)) {
+    case (.string(let left)?, .string(let right)?):
+      alike.property = .string
+      return alike.holds(left, right)
+    case (.data(let left)?, .data(let right)?):
+      alike.property = .data
+      return alike.holds(left, right)
+    default:
+      alike.options = []
+      return !operation.isStringOperator && alike.holds(left, right)
+    }
+  }
+
   /// What a value of any type begins with in the order of all.
   private static func kind(_ cell: ColumnValue) -> UInt8? { StoredAny(cell)?.orderedKey.first }
+
+  private func holds(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    unsafe left.withUnsafeBytes { left in
+      unsafe right.withUnsafeBytes { unsafe holds(left, $0) }
+    }
+  }
 
   private func holds(order: Int) -> Bool {
     switch operation {

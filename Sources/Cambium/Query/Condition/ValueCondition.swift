@@ -17,8 +17,8 @@ package struct ValueCondition: Sendable, Hashable {
     case wide(WideCondition)
     case decimal(DecimalCondition)
     case bytes(BytesCondition)
-    /// One of these, on values of any type.
-    case any([AnyCondition])
+    /// On values of any type.
+    case any(AnyCondition)
   }
 
   package var kind: Kind
@@ -58,7 +58,7 @@ package struct ValueCondition: Sendable, Hashable {
     case .bytes(let condition):
       guard case .bytes(let bytes) = value else { return false }
       return unsafe condition.matches(bytes)
-    case .any(let conditions): return conditions.contains { $0.matches(value) }
+    case .any(let condition): return condition.matches(value)
     }
   }
 }

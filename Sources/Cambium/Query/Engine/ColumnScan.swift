@@ -100,9 +100,9 @@ final class ColumnScan {
         return condition.matches(DecimalBits(low: words.low, high: words.high))
       }
     case .bytes(let condition): try unsafe select(column, condition, into: bits)
-    case .any(let conditions):
+    case .any(let condition):
       try unsafe column.selectBytes(into: bits, source: tree.source) { bytes in
-        conditions.contains { unsafe $0.matches(.bytes(bytes)) }
+        unsafe condition.matches(.bytes(bytes))
       }
     }
     guard condition.matchesNull, column.hasNulls else { return }

@@ -11,7 +11,7 @@ struct IndexAccess {
 
   private var sources: [Source]
   /// How many objects it finds at most.
-  let estimate: Int
+  private(set) var estimate: Int
 
   /// The objects' keys, ascending and each once.
   func keys(_ interruption: Interruption? = nil) throws(StoreError) -> [Int64] {
@@ -84,8 +84,8 @@ struct IndexAccess {
       var union = IndexAccess(sources: [], estimate: 0)
       for part in parts {
         guard let access = try plan(part, context) else { return nil }
-        union = IndexAccess(
-          sources: union.sources + access.sources, estimate: union.estimate + access.estimate)
+        union.sources += access.sources
+        union.estimate += access.estimate
       }
       return union
     case .keys(let keys):

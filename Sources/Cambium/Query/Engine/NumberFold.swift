@@ -86,6 +86,7 @@ struct NumberFold {
   private var anyExtreme: StoredAny?
 
   private mutating func addAny(_ value: ColumnValue, _ order: CellOrder) {
+    if StoredAny(value)?.number?.isNaN ?? false { return }
     guard let known = anyExtreme else {
       anyExtreme = StoredAny(value)
       return
@@ -100,6 +101,15 @@ struct NumberFold {
       return body(result)
     }
     return (anyExtreme ?? .none).withCell(body)
+  }
+
+  /// Calls `body` with the result as a condition takes it, which stops nothing: a sum of integers that does not fit
+  /// into 64 bits counts as the last one that does.
+  func withOperand<Result>(_ body: (ColumnValue) -> Result) -> Result {
+    if aggregate == .sum, Int64(exactly: integer) == nil {
+      return body(.int(Int64(clamping: integer)))
+    }
+    return withResult(body)
   }
 
   /// The number: null for the extremes and the average of nothing, 0 for its sum.

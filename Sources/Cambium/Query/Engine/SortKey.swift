@@ -38,10 +38,13 @@ extension QueryBinder {
     func failure(_ reason: String) -> QueryError {
       QueryError("Cannot \(action) '\(path)': \(reason)")
     }
-    if path.contains("@") { throw failure("KVC collection operators are not supported.") }
     var links: [BoundLink] = []
     var place = start
     let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    // In a key of a dictionary it is a character like others.
+    if names.contains(where: { Self.entry($0).name.contains("@") }) {
+      throw failure("KVC collection operators are not supported.")
+    }
     for (depth, text) in names.enumerated() {
       let isLast = depth == names.count - 1
       let (name, key) = Self.entry(text)

@@ -142,6 +142,12 @@ extension PredicateParser {
         throw failure("%K needs a text as its argument", at: place)
       }
       let inner = try PredicateParser.parsePath(name)
+      if let variable = inner.variable {
+        guard isFirst else {
+          throw failure("%K that names a variable begins a keypath", at: place)
+        }
+        path.variable = variable
+      }
       path.steps += inner.steps
     case .name(let name, let isEscaped):
       let isSelf = isFirst && !isEscaped && name.uppercased() == "SELF"

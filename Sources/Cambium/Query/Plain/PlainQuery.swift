@@ -82,7 +82,7 @@ struct PlainQuery {
     case .anyElement(let column, let condition):
       return !forEachElement(of: column, subject) { !condition.matches($0) }
     case .number(let number, let condition):
-      return fold(number, subject).withResult { condition.matches($0) }
+      return fold(number, subject).withOperand { condition.matches($0) }
     case .pair(let pair):
       return !forEachValue(of: pair.left, subject) { left in
         forEachValue(of: pair.right, subject) { right in !pair.comparison.holds(left, right) }
@@ -231,7 +231,7 @@ struct PlainQuery {
   ) -> Bool {
     switch source {
     case .column(let column): return withCell(value(column, subject), column.property, body)
-    case .number(let number): return fold(number, subject).withResult(body)
+    case .number(let number): return fold(number, subject).withOperand(body)
     case .key: return withCell(of: subject, body)
     case .link(let link, let inner):
       if let next = object(link, subject) { return forEachValue(of: inner, next, body) }

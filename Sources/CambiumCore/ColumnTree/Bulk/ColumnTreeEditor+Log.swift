@@ -27,6 +27,15 @@ extension ColumnTreeEditor {
     guard options.rowLogByteCount > 0, unsafe columnCount > 0 else { return false }
     dropFinger()
     try settleLog()
+    do throws(StoreError) { try makeLog() } catch .damaged {
+      // Rows go into sound leaves one by one, whatever has become of others.
+      unsafe scatterLimit = Self.largestScatterLimit
+      return false
+    }
+    return true
+  }
+
+  private func makeLog() throws(StoreError) {
     let tree = unsafe ColumnTree(root: root, source: context.source)
     var bounds: (first: Int64, last: Int64) = (.max, .min)
     var cursor = tree.leafCursor(reading: [])
@@ -47,7 +56,6 @@ extension ColumnTreeEditor {
     }
     unsafe self.log = log
     noteLogMemory(log)
-    return true
   }
 
   /// Begins another log behind `log`, which was merged because it was full, if that one knew all keys.

@@ -51,8 +51,16 @@ extension ColumnTreeEditor {
     unsafe repack.add(leaf, kept, removed: filter.removed)
     // Only rows of a second leaf are moved on, so that there are never more leaves than before.
     if repack.leafCount > 1, let end = fullRowCount { try close(rows: end, into: &children) }
+    // A crafted leaf has rows for many.
+    let byteCount = unsafe repack.estimatedByteCount(columnCount: editor.columnCount)
+    if byteCount > Self.byteLimit || repack.rowCount > 2 * editor.options.maximumRowCount {
+      try close(into: &children)
+    }
     return true
   }
+
+  /// No more bytes of values, written out, wait for a leaf.
+  private static let byteLimit = 16 << 20
 
   /// How many rows fill a leaf, if there are more.
   private var fullRowCount: Int? {

@@ -32,11 +32,12 @@ extension ColumnTreeEditor {
   /// Points the finger at the leaf that holds the row at `position`, or at the last one for the
   /// position past the end.
   ///
-  /// The tree is not empty.
-  func reach(position: Int) throws(StoreError) {
+  /// A row that is to be inserted may follow the last one of the leaf at which the finger points already: those of a
+  /// batch fill that leaf. The tree is not empty.
+  func reach(position: Int, forInsertion isInsertion: Bool = false) throws(StoreError) {
     if unsafe finger.isSet, unsafe position >= finger.first {
       let end = unsafe finger.first + leafRowCount
-      if position < end || position == end && end == count { return }
+      if position < end || position == end && (isInsertion || end == count) { return }
     }
     liftFinger()
     try settleLog()

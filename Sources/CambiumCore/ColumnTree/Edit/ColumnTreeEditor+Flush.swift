@@ -76,7 +76,10 @@ extension ColumnTreeEditor {
     }
     if let only = nodes?.first { unsafe root.reference = only.reference }
     while unsafe root.height > 1 {
-      let branch = unsafe ColumnBranch(try context.source.page(root.reference, .columnBranch))
+      // One that is damaged stays as it is.
+      guard let page = try unsafe context.source.soundPage(root.reference, .columnBranch)
+      else { break }
+      let branch = ColumnBranch(page)
       // A stored one is reached by who reads the version in its other form.
       guard unsafe branch.count == 1 && (root.reference.isDirty || !context.storesSameVersion)
       else { break }

@@ -151,9 +151,7 @@ extension ColumnTreeEditor {
     for child in [one, other] where !child.reference.isDirty {
       guard !context.storesSameVersion, let kind = PageKind(rawValue: child.reference.rawKind)
       else { return false }
-      do throws(StoreError) { _ = try context.source.page(child.reference, kind) } catch .damaged {
-        return false
-      }
+      if try context.source.soundPage(child.reference, kind) == nil { return false }
     }
     return true
   }

@@ -317,7 +317,7 @@ public struct ColumnTreeOptions: Sendable {
       unsafe "A row needs a value for each of the \(columnCount) columns.")
     try context.change { () throws(StoreError) in
       if unsafe root.isEmpty { return try unsafe insertFirst(values, key: 0) }
-      try reach(position: position)
+      try reach(position: position, forInsertion: true)
       try unsafe insert(values, key: 0, row: position - finger.first)
     }
   }

@@ -3,7 +3,8 @@ extension ColumnLeaf {
   ///
   /// Throws ``StoreError/damaged(_:)`` naming the first broken rule.
   static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {
-    try LeafValidator(page: page, reference: reference).validate()
+    var validator = LeafValidator(page: page, reference: reference)
+    try validator.validate()
   }
 }
 
@@ -21,13 +22,20 @@ private struct LeafValidator {
 
   let page: Page
   let reference: PageReference
+  /// How many bytes the segments take together: none of them shares any with another.
+  private var segmentByteCount = 0
+
+  init(page: Page, reference: PageReference) {
+    (self.page, self.reference) = (page, reference)
+  }
+
   var bytes: UnsafeRawPointer { unsafe page.bytes }
 
   func fail(_ rule: Damage.Rule, _ detail: String) -> StoreError {
     .damaged(Damage(rule, at: reference, detail))
   }
 
-  func validate() throws(StoreError) {
+  mutating func validate() throws(StoreError) {
     guard page.byteCount >= LeafHeader.byteCount + LeafHeader.slackByteCount else {
       throw fail(.bounds, "a leaf without header")
     }
@@ -76,7 +84,7 @@ private struct LeafValidator {
     return common + longest
   }
 
-  private func validateKeys(rows: Int, first: Int, used: Int) throws(StoreError) {
+  private mutating func validateKeys(rows: Int, first: Int, used: Int) throws(StoreError) {
     let flags = unsafe bytes.byte(LeafHeader.flags)
     let width = unsafe bytes.byte(LeafHeader.keyWidth)
     guard flags & ~LeafHeader.isPositional == 0, PackedIntegers.isWidth(width) else {
@@ -111,16 +119,22 @@ private struct LeafValidator {
     }
   }
 
-  /// Checks that a segment lies between the directory and the end of the bytes in use.
-  private func validateSegment(
+  /// Checks that a segment lies between the directory and the end of the bytes in use, where there is room for it
+  /// beside those before.
+  private mutating func validateSegment(
     _ name: String, offset: Int, count: Int, first: Int, used: Int
   ) throws(StoreError) {
     guard offset >= first, offset % 8 == 0, offset + count <= used else {
       throw fail(.bounds, "\(name): \(count) bytes at \(offset) lead out of the page")
     }
+    // An editor writes each anew, so that shared bytes would become any amount.
+    segmentByteCount += aligned8(count)
+    guard segmentByteCount <= aligned8(used) - first else {
+      throw fail(.bounds, "\(name): segments share bytes")
+    }
   }
 
-  private func validateColumn(
+  private mutating func validateColumn(
     _ entry: UnsafeRawPointer, id: Int, rows: Int, first: Int, used: Int
   ) throws(StoreError) {
     guard let type = unsafe ColumnType(rawValue: entry.byte(LeafEntry.type)),

@@ -61,9 +61,29 @@ final class LeafList {
   @inline(__always) func find(_ place: Int) -> (leaf: Int, row: Int) {
     // Leaves have about as many rows each.
     var leaf = unsafe min(firsts.count &- 1, Int(Double(place) * leavesPerRow))
-    while unsafe firsts[leaf] > place { leaf &-= 1 }
-    while unsafe leaf &+ 1 < firsts.count, unsafe firsts[leaf &+ 1] <= place { leaf &+= 1 }
-    return unsafe (leaf, place &- firsts[leaf])
+    for _ in 0..<Self.nearLeafCount {
+      if unsafe firsts[leaf] > place {
+        leaf &-= 1
+      } else if unsafe leaf &+ 1 < firsts.count, unsafe firsts[leaf &+ 1] <= place {
+        leaf &+= 1
+      } else {
+        return unsafe (leaf, place &- firsts[leaf])
+      }
+    }
+    return search(place)
+  }
+
+  /// So many leaves are looked at one after the other.
+  private static let nearLeafCount = 8
+
+  /// The leaf of a row by halves.
+  private func search(_ place: Int) -> (leaf: Int, row: Int) {
+    var (low, high) = unsafe (0, firsts.count)
+    while low &+ 1 < high {
+      let middle = (low &+ high) / 2
+      if unsafe firsts[middle] <= place { low = middle } else { high = middle }
+    }
+    return unsafe (low, place &- firsts[low])
   }
 
   /// The key of the row at `place`, in a tree by position that place.

@@ -168,8 +168,7 @@ struct SortCells {
       case .null, .tree: return nil
       case .inline: return unsafe cell.withBytes { unsafe word($0) }
       case .overflow:
-        guard let bytes = try cell.overflow?.read(from: source) else { return nil }
-        return unsafe bytes.withUnsafeBytes { unsafe word($0) }
+        return try unsafe cell.overflow?.withFirstChunk(in: source) { unsafe word($0) }
       }
     }
   }

@@ -17,7 +17,7 @@ final class NumberNode: QueryNode {
   override var cost: Int { 200 }
 
   override func matches(_ key: Int64) throws(StoreError) -> Bool {
-    try number.fold(of: key).withResult { condition.matches($0) }
+    try number.fold(of: key).withOperand { condition.matches($0) }
   }
 }
 

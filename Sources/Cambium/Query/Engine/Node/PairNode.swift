@@ -96,7 +96,7 @@ final class SourceReader {
     case .key: return try body(.int(key))
     case .outer(let inner, let level): return try inner.visit(context.named[level], body)
     case .number(let number):
-      let goesOn = try number.fold(of: key).withResult { value in
+      let goesOn = try number.fold(of: key).withOperand { value in
         catching { () throws(StoreError) in try body(value) }
       }
       return try goesOn.get()
