@@ -97,14 +97,6 @@ private final class EdgeRow: Object {
     #expect(ids("value IN %@", [rows[1], rows[2]]) == [0, 2])
   }
 
-  @Test func `the smallest value of any type is a number`() throws {
-    try fill([["value": Double.nan], ["value": 3], ["value": 0.5], ["value": "x"]])
-    #expect(rows.min(of: \.value) == .double(0.5))
-    #expect(rows.max(of: \.value) == .string("x"))
-    try realm.write { realm.delete(rows.filter("id > 0")) }
-    #expect(rows.min(of: \.value) == nil)
-  }
-
   @Test func `nil is no object, and results stay as they are`() throws {
     try fill([[:], [:], [:]])
     try realm.write {

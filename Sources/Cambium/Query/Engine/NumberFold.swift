@@ -4,7 +4,8 @@ import CambiumCore
 /// without a Realm.
 ///
 /// Null counts for nothing but `count`, and neither does NaN: it is neither smallest nor greatest, and sums and means
-/// are those of the numbers beside it.
+/// are those of the numbers beside it. Among values of any type, whose extremes are the ends of their order, NaN is
+/// the smallest number.
 struct NumberFold {
   let aggregate: QueryPath.Aggregate
   let property: PropertyType
@@ -86,7 +87,6 @@ struct NumberFold {
   private var anyExtreme: StoredAny?
 
   private mutating func addAny(_ value: ColumnValue, _ order: CellOrder) {
-    if StoredAny(value)?.number?.isNaN ?? false { return }
     guard let known = anyExtreme else {
       anyExtreme = StoredAny(value)
       return
