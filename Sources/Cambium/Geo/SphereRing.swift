@@ -4,6 +4,7 @@ import Foundation
 struct SphereRing: Hashable {
   /// The corners; the last one is followed by the first.
   let vertices: [SphereVector]
+  private let edges: [(SphereVector, SphereVector)]
   /// Whether the inside is to the left of the edges.
   private let isLeftInside: Bool
   /// Points that certainly lie to the left of an edge.
@@ -13,6 +14,7 @@ struct SphereRing: Hashable {
 
   init(_ vertices: [SphereVector]) {
     self.vertices = vertices
+    edges = Array(zip(vertices, vertices.dropFirst() + vertices.prefix(1)))
     isLeftInside = Self.leftArea(vertices) <= 2 * .pi
     references = Self.references(vertices)
     let center = vertices.reduce(SphereVector(x: 0, y: 0, z: 0), +).normalized
@@ -26,10 +28,6 @@ struct SphereRing: Hashable {
   static func == (left: SphereRing, right: SphereRing) -> Bool { left.vertices == right.vertices }
 
   func hash(into hasher: inout Hasher) { hasher.combine(vertices) }
-
-  private var edges: [(SphereVector, SphereVector)] {
-    Array(zip(vertices, vertices.dropFirst() + vertices.prefix(1)))
-  }
 
   // MARK: Containing
 
