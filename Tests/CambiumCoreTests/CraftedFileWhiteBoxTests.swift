@@ -8,10 +8,10 @@ import Testing
   /// A store of one version, whose trees `craft` writes page by page; it returns them by name.
   ///
   /// Tables say that `nextColumn` is the number of their next column, and the catalog that its layout has
-  /// `layoutGeneration`.
+  /// `layoutGeneration`. The catalog has values under `valueKeys`.
   private func store(
-    nextColumn: UInt16? = nil, layoutGeneration: UInt64? = nil,
-    _ craft: (WriteContext) throws -> [String: TreeRoot]
+    nextColumn: UInt16? = nil, layoutGeneration: UInt64? = nil, valueKeys: [[UInt8]] = [],
+    _ craft: (WriteContext) throws -> [String: TreeRoot] = { _ in [:] }
   ) throws -> HeapStore {
     let store = HeapStore()
     let writer = try store.beginWrite()
@@ -25,6 +25,7 @@ import Testing
       _ = try catalog.set(
         Catalog.layoutGenerationKey, CatalogEntry.value(layoutGeneration).bytes)
     }
+    for key in valueKeys { _ = try catalog.set(key, CatalogEntry.value([1]).bytes) }
     for (name, root) in try craft(context) {
       if root.kind == .key {
         _ = try catalog.set(Catalog.key(name), CatalogEntry.keyTree(root).bytes)
@@ -102,17 +103,7 @@ import Testing
 
   @Test(arguments: [[], [0x78, 0], [0xFF]] as [[UInt8]])
   func `a key of the catalog that is no name is damage, also for who copies`(key: [UInt8]) throws {
-    let store = HeapStore()
-    let writer = try store.beginWrite()
-    let context = WriteContext(
-      source: PageSource(
-        pin: try store.pin(), store: store, codec: nil, trust: TrustTable(bitCount: 8),
-        cache: PageCache(byteCount: 0)),
-      writer: writer, codec: nil, store: store.identity)
-    let catalog = KeyTreeEditor(root: .empty(.key), context: context)
-    _ = try catalog.set(Catalog.key("value"), CatalogEntry.value([1]).bytes)
-    _ = try catalog.set(key, CatalogEntry.value([2]).bytes)
-    _ = try writer.publish(root: try catalog.flush(), durability: .full, metadata: [])
+    let store = try store(valueKeys: [Catalog.key("value"), key])
     let database = try Database(store: store)
     let snapshot = try database.snapshot()
     #expect(throws: StoreError.self) { try snapshot.names(withPrefix: "") }
