@@ -49,7 +49,10 @@ import Testing
     var texts: [(text: [UInt8], key: Int64)] = []
     try bench.write { editor, _ in
       for key in 0..<Int64(4_000) {
-        let text = Array("\(100_000_000_000 + key * 79 % 4_000 / 16)-\(key * 31 % 97)".utf8)
+        // Longer than what is compared without looking at the rows again.
+        let group = key * 79 % 4_000 / 16
+        let text = Array(
+          "\(100_000_000_000 + group)-a-tail-of-some-length-\(key * 31 % 97)".utf8)
         let wide = (0..<(key < 2_400 ? 0 : 1000)).map { _ in
           UInt8.random(in: 0...255, using: &generator)
         }
