@@ -35,14 +35,14 @@
     Slice(base: self, bounds: bounds)
   }
 
+  /// Whether there is no element.
+  public var isEmpty: Bool { box.isEmpty }
+
   /// The first element; nil when there is none.
-  public var first: Element? { count == 0 ? nil : self[0] }
+  public var first: Element? { box.first }
 
   /// The last element; nil when there is none.
-  public var last: Element? {
-    let count = count
-    return count == 0 ? nil : self[count - 1]
-  }
+  public var last: Element? { box.last }
 
   /// Walks the elements; in a write transaction those that are there now.
   public func makeIterator() -> RLMIterator<Element> { box.makeIterator() }
@@ -107,6 +107,9 @@ extension AnyRealmCollection: Portable {
   var isInvalidated: Bool { fatalError("a box has a collection") }
   var isFrozen: Bool { fatalError("a box has a collection") }
   var count: Int { fatalError("a box has a collection") }
+  var isEmpty: Bool { fatalError("a box has a collection") }
+  var first: Element? { fatalError("a box has a collection") }
+  var last: Element? { fatalError("a box has a collection") }
   var description: String { fatalError("a box has a collection") }
   var identity: AnyRealmCollection<Element>.Identity { fatalError("a box has a collection") }
   var plainElements: [Element]? { fatalError("a box has a collection") }
@@ -129,6 +132,9 @@ private final class CollectionBox<Base: RealmCollection>: AnyCollectionBox<Base.
   override var isInvalidated: Bool { base.isInvalidated }
   override var isFrozen: Bool { base.isFrozen }
   override var count: Int { base.count }
+  override var isEmpty: Bool { base.isEmpty }
+  override var first: Base.Element? { base.first }
+  override var last: Base.Element? { base.last }
   override var description: String { base.description }
   override var plainElements: [Base.Element]? { base.plainElements }
 

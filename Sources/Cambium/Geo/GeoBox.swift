@@ -20,9 +20,15 @@ public final class GeoBox: RLMGeospatial {
     self.topRight = high
   }
 
-  /// The region that queries test; throws where an edge leads halfway around the Earth.
+  /// The region that queries test; throws where an edge leads halfway around the Earth, or the box all
+  /// around it.
   public func _rlmRegion() throws -> _GeoRegion {
     let (low, high) = (bottomLeft, topRight)
+    // Its western side is the eastern one, and the great circle from one to the other has no length.
+    guard high.longitude - low.longitude < 360 else {
+      throw GeoRegionError(
+        "the box leads all around the Earth, so its sides are one line; use narrower ones")
+    }
     let corners = [
       SphereVector(low), SphereVector(latitude: low.latitude, longitude: high.longitude),
       SphereVector(high), SphereVector(latitude: high.latitude, longitude: low.longitude),

@@ -243,6 +243,8 @@ final class SpecShop: Object {
       complaint([(0, 0), (0, 10), (0, 10), (10, 0), (0, 0)]) == "corners 1 and 2 are the same")
     #expect(
       complaint([(0, 0), (0, 180), (10, 0), (0, 0)]) == "edge 0 leads halfway around the Earth")
+    let around = try #require(GeoBox(bottomLeft: (-10, -180), topRight: (10, 180)))
+    #expect(throws: GeoRegionError.self) { try around._rlmRegion() }
     let hole = [(2.0, 2.0), (2, 4), (4, 4), (4, 2), (2, 2)]
     func moved(_ by: Double) -> [(Double, Double)] { hole.map { ($0.0 + by, $0.1 + by) } }
     #expect(complaint(square, [hole, moved(3)]) == "none")
