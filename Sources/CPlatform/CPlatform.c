@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -327,14 +328,22 @@ void cambium_futex_wake(const uint32_t *word, bool is_shared) {
 #endif
 }
 
-bool cambium_boot_identity(uint8_t identity[16]) {
+void cambium_share_rights(const char *path, int descriptor) {
+  struct stat wanted, found;
+  if (stat(path, &wanted) != 0 || !S_ISREG(wanted.st_mode) || fstat(descriptor, &found) != 0) return;
+  bool is_other = wanted.st_uid != found.st_uid || wanted.st_gid != found.st_gid;
+  if (is_other && geteuid() == 0 && fchown(descriptor, wanted.st_uid, wanted.st_gid) != 0) return;
+  if ((wanted.st_mode & 0777) != (found.st_mode & 0777)) fchmod(descriptor, wanted.st_mode & 0777);
+}
+
+int cambium_boot_identity(uint8_t identity[16]) {
 #if defined(__linux__)
   FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-  if (file == NULL) return false;
+  if (file == NULL) return errno;
   char text[40] = {0};
   size_t count = fread(text, 1, 36, file);
   fclose(file);
-  if (count != 36) return false;
+  if (count != 36) return EIO;
   size_t out = 0;
   for (size_t i = 0; i + 1 < 36 && out < 16;) {
     if (text[i] == '-') {
@@ -342,14 +351,14 @@ bool cambium_boot_identity(uint8_t identity[16]) {
       continue;
     }
     unsigned value;
-    if (sscanf(text + i, "%2x", &value) != 1) return false;
+    if (sscanf(text + i, "%2x", &value) != 1) return EIO;
     identity[out++] = (uint8_t)value;
     i += 2;
   }
-  return out == 16;
+  return out == 16 ? 0 : EIO;
 #else
   (void)identity;
-  return false;
+  return ENOTSUP;
 #endif
 }
 

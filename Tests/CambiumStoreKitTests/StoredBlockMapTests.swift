@@ -152,6 +152,20 @@ struct StoredBlockMapTests {
     }
   }
 
+  @Test func `a stored count of free blocks that cannot be is seen`() {
+    let parts = [FreeMapPart](repeating: .empty, count: BlockMap.Stored.childCount)
+    for (freeCount, isPossible) in [(97, true), (50, false), (0, false)] {
+      let stored = BlockMap.Stored(
+        version: 1, level: 1, parts: parts, blockCount: 100, freeBlockCount: freeCount)
+      var map = BlockMap(firstBlock: Self.firstBlock, stored, from: Pages())
+      let seemsPossible = map.hasPlausibleCounts
+      // Nothing is in use, so that all blocks at the end are given back.
+      map.trimTail()
+      let (isRight, wasRight) = (map.hasPlausibleCounts, seemsPossible)
+      #expect(wasRight && isRight == isPossible, "\(freeCount)")
+    }
+  }
+
   @Test(arguments: 1...16 as ClosedRange<UInt64>)
   func `counts, runs and pages are right through storing, dropping and reopening`(
     seed: UInt64

@@ -130,4 +130,50 @@ import Testing
     try realm.write { realm.object(ofType: Runner.self, forPrimaryKey: 1)?.age = 4 }
     #expect(prefix.map(\.id) == [1, 4, 14])
   }
+
+  @Test func `all objects are counted off inside of a transaction that changes them`() throws {
+    let realm = try Realm(configuration: Self.configuration())
+    let all = realm.objects(Runner.self)
+    try realm.write {
+      for id in 0..<600 {
+        #expect((all.last?.id ?? -1) == id - 1)
+        realm.add(Runner(value: ["id": id, "team": id % 3]))
+      }
+      for place in [0, 1, 127, 128, 300, 599] {
+        all[place].age = place
+        #expect(all[place].id == place && all[place].age == place)
+      }
+      realm.delete(all.where { $0.team == 1 })
+      #expect((0..<400).map { all[$0].id } == (0..<600).filter { $0 % 3 != 1 })
+      while let runner = all.last, runner.id > 500 { realm.delete(runner) }
+      #expect(all.last?.id == 500 && all.first?.id == 0)
+    }
+    #expect(all.count == all.map(\.id).count && all[all.count - 1].id == 500)
+  }
+
+  @Test func `the first of many links are those that a walk comes to first`() throws {
+    let realm = try Realm(
+      configuration: Realm.Configuration(
+        inMemoryIdentifier: UUID().uuidString, objectTypes: [SpecPerson.self, SpecDog.self]))
+    let dog = SpecDog()
+    try realm.write {
+      realm.add(dog)
+      for id in 0..<700 {
+        let person = SpecPerson(id, "")
+        // Some have it twice.
+        person.dogs.append(objectsIn: id.isMultiple(of: 5) ? [dog, dog] : [dog])
+        realm.add(person)
+      }
+    }
+    let walked = dog.owners.map(\.id)
+    #expect(walked.count == 840)
+    for place in [0, 1, 5, 127, 128, 129, 500, 839] {
+      #expect(dog.owners[place].id == walked[place])
+      let owners = dog.owners
+      #expect(owners.first?.id == walked[0] && owners[place].id == walked[place])
+      #expect(owners.last?.id == walked[839] && owners.count == 840)
+    }
+    try realm.write { realm.delete(realm.objects(SpecPerson.self)) }
+    #expect(dog.owners.first == nil && dog.owners.isEmpty)
+  }
 }

@@ -152,6 +152,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [(88, Int.max / 32 - 2), (88, 1 << 56), (96, Int.max), (96, 1 << 56)])
+  func `a backup with numbers that were made up is damaged`(place: Int, number: Int) throws {
+    let (path, _) = try smallBackup()
+    var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+    func store(_ value: UInt64, at place: Int) {
+      bytes.replaceSubrange(
+        place..<place + 8, with: (0..<8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) })
+    }
+    store(UInt64(number), at: place)
+    store(bytes[..<1016].withUnsafeBytes { Checksum.hash($0) }, at: 1016)
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let outcome = try ToolRunner.run("inspect", path)
+    #expect(outcome.status == 1 && outcome.errors.contains("beginning of the backup"), "\(outcome)")
+  }
+
   @Test func `what cannot be backed up or restored is said in one line, and nothing is left`()
     throws
   {

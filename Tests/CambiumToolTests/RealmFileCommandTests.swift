@@ -34,6 +34,27 @@
       return status == 0 ? outcome.output : outcome.errors
     }
 
+    @Test func `an empty file is none of Realm, whatever the key`() throws {
+      let empty = folder.file("empty")
+      try Data().write(to: URL(fileURLWithPath: empty))
+      _ = try run("inspect", empty, "--key-file", try keyFile(), status: 1)
+      _ = try run("import", Self.sample("tiny"), store)
+      _ = try run("export", store, "--output", empty)
+    }
+
+    @Test func `an export replaces no encrypted Realm file`() throws {
+      let old = folder.file("old.realm")
+      try FileManager.default.copyItem(atPath: Self.sample("encrypted"), toPath: old)
+      _ = try run("import", Self.sample("tiny"), store)
+      let error = try run("export", store, "--output", old, status: 1)
+      #expect(error.contains("which no export replaces"))
+      #expect(FileManager.default.contentsEqual(atPath: old, andPath: Self.sample("encrypted")))
+      // A text of as many bytes as whole pages have is none.
+      let text = folder.file("text")
+      try Data(repeating: 0x61, count: 8192).write(to: URL(fileURLWithPath: text))
+      _ = try run("export", store, "--output", text)
+    }
+
     @Test func `a Realm file is imported with its classes`() throws {
       let text = try run("import", Self.sample("tiny"), store)
       #expect(text == "Dog: 2 created\nAll of it was compared with the old file.\n")

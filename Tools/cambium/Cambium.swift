@@ -23,6 +23,13 @@ struct CambiumTool: ParsableCommand {
   static func main() {
     BundledPlugIns.register()
     Terminal.makeRoomForHelp()
+    UnthrownFailure.handler.withLock { handler in
+      handler = { message in
+        Output.error(message)
+        Cleanup.runAll()
+        Output.end(EXIT_FAILURE)
+      }
+    }
     do {
       var command = try parseAsRoot()
       try command.run()

@@ -60,6 +60,14 @@ final class Cleanup: Sendable {
   /// Runs the action now, unless it was run or forgotten.
   func run() { Self.registry.withLock { $0.actions.removeValue(forKey: number) }?() }
 
+  /// Runs all actions: the process is about to end because something went wrong.
+  static func runAll() {
+    registry.withLock { registry in
+      for action in registry.actions.values { action() }
+      registry.actions = [:]
+    }
+  }
+
   /// Nothing has to go any more.
   func forget() { _ = Self.registry.withLock { $0.actions.removeValue(forKey: number) } }
 

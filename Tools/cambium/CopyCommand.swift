@@ -80,7 +80,7 @@ struct Copying: Encodable {
         var copying = try Self.copy(
           database, to: place.location, chain: newKey == nil ? named : Codecs.encrypted(named),
           key: newKey ?? key, progress: progress)
-        try place.finish()
+        try place.finish(as: source.path)
         copying.destination = destination.path
         return copying
       } catch {

@@ -35,7 +35,7 @@ struct CopyPlace {
   private static func make(
     _ folder: String, for destination: String
   ) throws(StoreError) -> Int32 {
-    if unsafe mkdir(folder, 0o777) != 0 {
+    if unsafe mkdir(folder, 0o700) != 0 {
       switch errno {
       case EEXIST: break
       case ENOENT, ENOTDIR: throw .parentNotFound(path: destination)
@@ -80,13 +80,18 @@ struct CopyPlace {
 
   /// Puts the store, which is closed, where it belongs, in one step that never takes the place of
   /// something and survives power loss.
-  func finish() throws(StoreError) {
+  ///
+  /// A file gets the rights of the one at `source`, if that is one.
+  func finish(as source: String?) throws(StoreError) {
     var status = stat()
     let isFolder = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     let code: Int32
     if isFolder {
       code = unsafe rename(path, destination) == 0 ? 0 : errno
     } else {
+      if let source, let file = FileHandle(forReadingAtPath: path) {
+        unsafe cambium_share_rights(source, file.fileDescriptor)
+      }
       code = unsafe cambium_move_to_new_name(path, destination)
     }
     if code != 0 { throw .system(operation: "create", path: destination, code: code) }

@@ -57,7 +57,9 @@ struct DiffCommand: ParsableCommand {
     for name in classNames where old.schema[name] == nil && new.schema[name] == nil {
       throw TransferError("There is no class '\(name)'.")
     }
-    var report = DifferenceReport(difference.schemas, isSummary: summary, isJSON: options.json)
+    let schemas =
+      classNames.isEmpty ? difference.schemas : difference.schemas.limited(to: classNames)
+    var report = DifferenceReport(schemas, isSummary: summary, isJSON: options.json)
     for name in difference.classNames where classNames.isEmpty || classNames.contains(name) {
       try report.begin(name)
       try difference.forEachChange(of: name) { try report.add($0, $1) }

@@ -25,9 +25,9 @@ enum NewPlace {
     }
   }
 
-  /// The store, which is closed, is whole.
-  func finish() throws(StoreError) {
-    if case .beside(let place, _) = self { try place.finish() }
+  /// The store, which is closed, is whole; a file gets the rights of the one at `source`, if that is one.
+  func finish(as source: String? = nil) throws(StoreError) {
+    if case .beside(let place, _) = self { try place.finish(as: source) }
   }
 
   /// Leaves nothing of it.

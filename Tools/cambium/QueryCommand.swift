@@ -62,7 +62,7 @@ struct QueryCommand: ParsableCommand {
         try ColumnPath($0.trimmingCharacters(in: .whitespaces), of: type, in: realm.schema)
       }
     } else {
-      paths = try ColumnPath.all(of: type, in: realm.schema)
+      paths = ColumnPath.all(of: type)
     }
     let answer = Answer(
       objects: results.prefix(query.limit ?? .max), columns: paths, encoder: ObjectEncoder(realm))

@@ -1,3 +1,4 @@
+import CPlatform
 import CambiumCore
 import Foundation
 
@@ -12,7 +13,9 @@ final class ReplacedFile {
   private var isFinished = false
   private let cleanup: Cleanup
 
+  /// A file for what `path` leads to, with the rights of what is there.
   init(_ path: String) throws(StoreError) {
+    let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     self.path = path
     // Nobody else's, so that of two at the same time each writes its own.
     draft = path + ".writing-\(UUID().uuidString)"
@@ -26,6 +29,7 @@ final class ReplacedFile {
       case let code: throw .system(operation: "create", path: path, code: code)
       }
     }
+    unsafe cambium_share_rights(path, descriptor)
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 

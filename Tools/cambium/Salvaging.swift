@@ -63,7 +63,7 @@ struct Salvaging: Encodable {
           return try objects.run()
         })
       try database.close()
-      try place.finish()
+      try place.finish(as: path)
     } catch {
       progress.finish()
       place.clear()

@@ -152,8 +152,12 @@ typedef struct {
 bool cambium_futex_wait_any(const cambium_futex_expectation *words, int count,
                             int64_t timeout_nanoseconds);
 
-/// The boot this system runs in, 16 bytes; two boots never share one. False where unknown.
-bool cambium_boot_identity(uint8_t identity[16]);
+/// Gives an open file the rights of the one at `path`, and its owner where that is allowed; nothing where there is
+/// no file.
+void cambium_share_rights(const char *path, int descriptor);
+
+/// The boot this system runs in, 16 bytes; two boots never share one. 0, or the error's number.
+int cambium_boot_identity(uint8_t identity[16]);
 
 // MARK: Secrets
 

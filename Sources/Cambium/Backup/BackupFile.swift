@@ -32,6 +32,7 @@ struct BackupHead: Equatable {
   }
 
   static let byteCount = 1024
+  private static let largestNumber = 1 << 56
   static let kind = "backup"
   private static let magic = Array("CAMBKUP1".utf8)
   private static let formatVersion: UInt32 = 1
@@ -99,7 +100,8 @@ struct BackupHead: Equatable {
       let baseName = Self.text(255, &reader),
       unsafe bytes[(Self.byteCount - 8)...].elementsEqual(
         withUnsafeBytes(of: checksum.littleEndian) { unsafe Array($0) }),
-      pageCount <= Int.max / BackupIndex.entryByteCount - 2
+      // Sums of what was made up would not fit.
+      pageCount < Self.largestNumber, indexOffset < Self.largestNumber
     else { throw damaged }
     number = StoreNumber(high: high, low: low)
     head = Head(version: version, epoch: epoch, root: root)

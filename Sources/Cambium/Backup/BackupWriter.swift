@@ -58,6 +58,7 @@ struct BackupWriter {
     let draft = path + ".writing-\(UUID().uuidString)"
     willWrite(draft)
     let file = try DraftFile(path, draft)
+    file.shareRights(of: identity.path)
     do throws(StoreError) {
       let report = try writeStored(snapshot, number, file)
       try file.finish()
@@ -175,6 +176,9 @@ private final class DraftFile {
   }
 
   deinit { close(descriptor) }
+
+  /// Who may read the store at `path`, if it is a file, may read this one.
+  func shareRights(of path: String) { unsafe cambium_share_rights(path, descriptor) }
 
   private static func failure(
     _ operation: String, _ path: String, _ code: Int32 = errno

@@ -242,14 +242,14 @@ struct LinkingSource: Equatable {
       column: origin.stored.columns[originProperty])
   }
 
-  /// The keys of the objects that link.
-  func keys() throws(StoreError) -> [Int64] {
+  /// The keys of the objects that link, the first `limit` if there are more.
+  func keys(_ limit: Int) throws(StoreError) -> [Int64] {
     guard
       let tree = unsafe target.access.realm.readKeyTree(
         StoredName.backlinks(target.access.stored.name))
     else {
       return []
     }
-    return try Backlinks.sources(in: tree, group)
+    return try Backlinks.sources(in: tree, group, limit)
   }
 }

@@ -209,25 +209,38 @@ import Foundation
   private func firstKeys(_ limit: Int, _ largest: Int, stamp: UInt64) -> [Int64] {
     if evaluated == stamp { return keys }
     if headStamp == stamp, head.count >= limit { return head }
-    guard case .all = source, let access, let plan,
-      limit <= min(largest, access.count / Self.leastGain)
-    else {
+    guard limit <= largest, let (found, areAll) = someKeys(limit) else {
       keys = evaluateKeys()
       evaluated = stamp
       return keys
     }
-    unsafe realm.session?.settle()
-    // To sort few is as dear as to sort one.
-    let limit = plan.steps.isEmpty ? limit : max(limit, Self.headCount)
-    let found = realm.evaluating(or: []) { interruption throws(StoreError) in
-      try plan.first(limit, in: realm.view, interruption)
-    }
-    if found.count < limit {
+    if areAll {
       (keys, evaluated) = (found, stamp)
     } else {
       (head, headStamp) = (found, stamp)
     }
     return found
+  }
+
+  /// The keys of the first `limit` objects or some more, and whether these are all; nil where all are found as
+  /// soon.
+  private func someKeys(_ limit: Int) -> (found: [Int64], areAll: Bool)? {
+    guard let access, let plan else { return nil }
+    switch source {
+    case .all where limit <= access.count / Self.leastGain:
+      unsafe realm.session?.settle()
+      // To sort few is as dear as to sort one.
+      let limit = plan.steps.isEmpty ? limit : max(limit, Self.headCount)
+      let found = realm.evaluating(or: []) { interruption throws(StoreError) in
+        try plan.first(limit, in: realm.view, interruption)
+      }
+      return (found, found.count < limit)
+    case .linking(let linking) where plan.isWholeTable && !linking.isInvalidated:
+      unsafe realm.session?.settle()
+      let found = realm.reading { () throws(StoreError) in try linking.keys(limit) }
+      return (found, found.count < limit)
+    case .all, .linking, .collection, .nothing: return nil
+    }
   }
 
   /// How many objects are looked for together when they are asked for one by one, from the first one on.
@@ -254,7 +267,7 @@ import Foundation
         return try narrowed(collection.links(), plan)
       case .linking(let linking):
         if linking.isInvalidated { return [] }
-        return try narrowed(linking.keys(), plan)
+        return try narrowed(linking.keys(.max), plan)
       case .nothing: return []
       }
     }
@@ -297,10 +310,15 @@ import Foundation
   /// The object at `index`.
   func object(at index: Int) -> ObjectBase {
     guard let access, let layout else { preconditionFailure("The elements are no objects.") }
-    if !access.isTouched, let table = wholeTable {
+    if let table = wholeTable {
       checkIndex(index, below: table?.count ?? 0)
       let position = realm.reading { () throws(StoreError) in try table?.select(index) }
-      if let position { return access.object(at: position, as: layout) }
+      if let position {
+        if !access.isTouched { return access.object(at: position, as: layout) }
+        // The cells of a class that the transaction has changed are its editor's to read.
+        let key = position.leaf.key(at: position.row)
+        return access.object(forKey: key, as: layout) ?? access.goneObject(key, as: layout)
+      }
     }
     let keys = keys(reaching: index)
     if index >= keys.count, isUnknown { return layout.type.init() }

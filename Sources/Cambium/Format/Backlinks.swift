@@ -126,14 +126,14 @@ package enum Backlinks {
     return links
   }
 
-  /// The objects that link to one through one property, once for each link.
+  /// The objects that link to one through one property, once for each link, of the first `limit` links.
   package static func sources(
-    in tree: KeyTree, _ group: BacklinkGroup
+    in tree: KeyTree, _ group: BacklinkGroup, _ limit: Int = .max
   ) throws(StoreError) -> [Int64] {
     var sources: [Int64] = []
     try forEach(in: tree, group.key) { _, run in
-      for _ in 0..<run.count { sources.append(run.source) }
-      return true
+      for _ in 0..<min(run.count, limit - sources.count) { sources.append(run.source) }
+      return sources.count < limit
     }
     return sources
   }

@@ -119,6 +119,6 @@ extension Realm {
       target: object.managedRow(in: object.classAccess), originClass: origin.index,
       originProperty: index)
     unsafe instance.session?.settle()
-    return instance.reading { () throws(StoreError) in try source.keys() }
+    return instance.reading { () throws(StoreError) in try source.keys(.max) }
   }
 }

@@ -66,11 +66,11 @@ struct MigrationRun {
   // MARK: The two sides
 
   private func oldRealm(_ snapshot: Snapshot) throws(StoreError) -> RealmInstance {
-    let set = try ClassSet(storedIn: snapshot)
+    let layout = try layout(of: ClassSet(storedIn: snapshot), in: snapshot)
     coordinator.retain()
     return RealmInstance(
-      coordinator: coordinator, configuration: configuration, context: nil,
-      layout: try layout(of: set, in: snapshot), snapshot: snapshot)
+      coordinator: coordinator, configuration: configuration, context: nil, layout: layout,
+      snapshot: snapshot)
   }
 
   private func newRealm(_ snapshot: Snapshot) throws(StoreError) -> RealmInstance {
@@ -83,11 +83,11 @@ struct MigrationRun {
           return property
         }, isEmbedded: description.objectSchema.isEmbedded)
     }
-    let set = ClassSet(dynamic: descriptions)
+    let layout = try layout(of: ClassSet(dynamic: descriptions), in: transaction)
     coordinator.retain()
     return RealmInstance(
-      coordinator: coordinator, configuration: configuration, context: context,
-      layout: try layout(of: set, in: transaction), snapshot: snapshot, transaction: transaction)
+      coordinator: coordinator, configuration: configuration, context: context, layout: layout,
+      snapshot: snapshot, transaction: transaction)
   }
 
   private func layout(

@@ -136,7 +136,7 @@ final class ChangeSource<Element> {
     notifier.countObservers(1)
     self.init { isLast in
       // In a transaction nothing is told but what was there at its beginning.
-      let outcome = tracker.outcome(in: FrozenView(instance.freeze()), ComparisonCache())
+      let outcome = tracker.outcome(in: instance.observedView, ComparisonCache())
       let news = outcome.flatMap { tracker.accept($0) ? $0.news : nil }
       isLast = tracker.isOver
       return news.flatMap(element)

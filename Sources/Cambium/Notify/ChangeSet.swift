@@ -15,17 +15,18 @@ struct ChangeSet: Sendable, Equatable {
   }
 
   /// The change from `old` to `new` elements, of which those stayed that `kept` pairs, ascending in both
-  /// positions; `isModified` is asked for each of them, by its old position.
-  init(
-    old: Int, new: Int, kept: [(old: Range<Int>, new: Range<Int>)],
-    isModified: (Int) -> Bool
-  ) {
+  /// positions; those of them were modified that are among `changed`, old positions that ascend.
+  init(old: Int, new: Int, kept: [(old: Range<Int>, new: Range<Int>)], changed: [Int]) {
     var (oldEnd, newEnd) = (0, 0)
+    var rest = changed[...]
     for range in kept {
       deletions += oldEnd..<range.old.lowerBound
       insertions += newEnd..<range.new.lowerBound
       (oldEnd, newEnd) = (range.old.upperBound, range.new.upperBound)
-      for position in range.old where isModified(position) { modifications.append(position) }
+      rest = rest.drop { $0 < range.old.lowerBound }
+      let modified = rest.prefix { $0 < range.old.upperBound }
+      modifications += modified
+      rest = rest.dropFirst(modified.count)
     }
     deletions += oldEnd..<old
     insertions += newEnd..<new
@@ -64,7 +65,9 @@ extension ChangeSet {
       isTouched: isTouched)
     for pair in middle { kept.append((pair.old..<pair.old + 1, pair.new..<pair.new + 1)) }
     if end > 0 { kept.append((old.count - end..<old.count, new.count - end..<new.count)) }
-    self.init(old: old.count, new: new.count, kept: kept) { isModified(old[$0]) }
+    self.init(
+      old: old.count, new: new.count, kept: kept,
+      changed: old.indices.filter { isModified(old[$0]) })
   }
 }
 

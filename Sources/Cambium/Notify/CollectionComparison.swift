@@ -180,7 +180,7 @@ struct CollectionComparison {
       TouchedRows.CollectionKey(column: collection.place.column, owner: collection.place.key))
     // Unless it was emptied, a set is compared by its elements, which are in order.
     if collection.place.shape.isSet, !(edits?.isRewritten ?? false) { return nil }
-    return edits.flatMap { $0.leads(from: oldCount, to: core.count) ? $0 : nil }
+    return edits.flatMap { !$0.isLost && $0.leads(from: oldCount, to: core.count) ? $0 : nil }
   }
 
   private func valueChanges(
@@ -222,17 +222,16 @@ extension PositionalEdits {
   /// The change of a list of objects, of which some were modified themselves.
   fileprivate func changes(from old: KeySequence, to new: Int, _ modified: Set<Int64>) -> ChangeSet
   {
-    changes(from: old.count, to: new) { modified.contains(old[$0]) }
+    changes(from: old.count, to: new, modified: old.positions(of: modified))
   }
 
-  /// The change of a list from `old` to `new` elements.
-  fileprivate func changes(
-    from old: Int, to new: Int, isModified: (Int) -> Bool = { _ in false }
-  ) -> ChangeSet {
+  /// The change of a list from `old` to `new` elements, of which some were modified themselves.
+  fileprivate func changes(from old: Int, to new: Int, modified: [Int] = []) -> ChangeSet {
     if isRewritten { return .rewritten(old: old, new: new) }
     var kept: [(old: Range<Int>, new: Range<Int>)] = []
     forEachKept(oldCount: old) { kept.append(($0, $1)) }
-    return ChangeSet(old: old, new: new, kept: kept) { isAssigned($0) || isModified($0) }
+    let changed = assigned.isEmpty ? modified : assigned.union(modified).sorted()
+    return ChangeSet(old: old, new: new, kept: kept, changed: changed)
   }
 }
 

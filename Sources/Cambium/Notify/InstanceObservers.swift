@@ -19,8 +19,8 @@ final class InstanceObservers: @unchecked Sendable {
   private var droppedCount = 0
   /// The version for which a refresh was said to be required last.
   private var requiredVersion: Version = 0
-  /// Whether observers of the Realm have to be told of a version to which a block has moved it.
-  private var owesRealmObservers = false
+  /// The observers of the Realm who have to be told of a version to which a block has moved it.
+  private var owed: [Observation] = []
 
   var isEmpty: Bool { observations.isEmpty }
 
@@ -76,10 +76,9 @@ final class InstanceObservers: @unchecked Sendable {
     sweep()
     if observations.isEmpty { return }
     isDelivering = true
-    if hasMoved || owesRealmObservers {
-      owesRealmObservers = false
-      tellRealmObservers(instance, .didChange)
-    }
+    let told = hasMoved ? observations : owed
+    owed = []
+    Self.tellOfRealm(told, instance, .didChange)
     tell(observations, instance, includesInitial: includesInitial, prepared: prepared)
     isDelivering = false
     sweep()
@@ -107,7 +106,7 @@ final class InstanceObservers: @unchecked Sendable {
       if let view, view.version == instance.version {
         current = view
       } else {
-        current = FrozenView(instance.freeze())
+        current = instance.observedView
         view = current
       }
       tracker.deliver(current, prepared[ObjectIdentifier(tracker)], comparisons, tell)
@@ -124,18 +123,24 @@ final class InstanceObservers: @unchecked Sendable {
       else { continue }
       tracker.skip(to: instance, tell)
     }
-    if isDelivering { return tellLater(instance) }
+    if isDelivering { return tellLater(instance, except: skipping) }
     sweep()
     if observations.isEmpty { return }
     isDelivering = true
-    tellRealmObservers(instance, .didChange, except: skipping)
+    Self.tellOfRealm(observations, instance, .didChange, except: skipping)
     isDelivering = false
     sweep()
   }
 
   /// Has the observers of the Realm told in the context's next turn: a block has moved it.
-  private func tellLater(_ instance: RealmInstance) {
-    owesRealmObservers = true
+  private func tellLater(_ instance: RealmInstance, except: [Observation] = []) {
+    for observation in observations where observation.tracker == nil {
+      if !except.contains(where: { $0 === observation }),
+        !owed.contains(where: { $0 === observation })
+      {
+        owed.append(observation)
+      }
+    }
     instance.coordinator.notifier.wake(instance)
   }
 
@@ -145,11 +150,13 @@ final class InstanceObservers: @unchecked Sendable {
   func requireRefresh(_ instance: RealmInstance, for version: Version) {
     if isDelivering || observations.isEmpty || version == requiredVersion { return }
     requiredVersion = version
-    tellRealmObservers(instance, .refreshRequired)
+    Self.tellOfRealm(observations, instance, .refreshRequired)
   }
 
-  private func tellRealmObservers(
-    _ instance: RealmInstance, _ notification: Realm.Notification, except: [Observation] = []
+  /// Tells those of `observations` who look at the Realm as a whole.
+  private static func tellOfRealm(
+    _ observations: [Observation], _ instance: RealmInstance, _ notification: Realm.Notification,
+    except: [Observation] = []
   ) {
     for observation in observations where observation.isActive {
       guard case .realm(let tell)? = observation.kind,
@@ -177,7 +184,7 @@ extension ChangeTracker {
 
   /// Passes over what happened until the version that `instance` sees.
   fileprivate func skip(to instance: RealmInstance, _ tell: (News) -> Void) {
-    guard let outcome = outcome(in: FrozenView(instance.freeze()), ComparisonCache()),
+    guard let outcome = outcome(in: instance.observedView, ComparisonCache()),
       accept(outcome), outcome.news != nil
     else { return }
     tell(.skipped)

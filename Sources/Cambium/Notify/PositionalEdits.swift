@@ -4,7 +4,7 @@ import CambiumCore
 /// what lies between them now.
 ///
 /// A list of runs, so that an edit costs as much as there were edits before, whatever the length of the
-/// list. Beyond ``largestRunCount`` runs the list counts as rewritten.
+/// list. Beyond ``largestRunCount`` runs the edits are not known any more (``isLost``).
 struct PositionalEdits: Sendable, Equatable {
   private enum Run: Equatable {
     /// Elements that were there before, by their old positions; up to `Int.max` means all the rest.
@@ -22,18 +22,27 @@ struct PositionalEdits: Sendable, Equatable {
 
   private var runs: [Run] = [.kept(0..<Int.max)]
   /// The old positions of elements that were assigned, also of some that were removed since.
-  private var assigned: Set<Int> = []
+  private(set) var assigned: Set<Int> = []
   /// Whether every element counts as deleted and inserted again.
   private(set) var isRewritten = false
-  /// No more runs, and no more assignments, are told apart.
+  /// Whether there were too many edits: the elements of both versions have to be compared.
+  private(set) var isLost = false
+  /// No more runs are told apart.
   static let largestRunCount = 4096
+  /// No more assignments are told apart.
+  static let largestAssignedCount = TouchedRows.largestCount
 
   /// Whether all elements are where they were, and none was assigned.
-  var isEmpty: Bool { !isRewritten && assigned.isEmpty && runs == [.kept(0..<Int.max)] }
+  var isEmpty: Bool {
+    !isRewritten && !isLost && assigned.isEmpty && runs == [.kept(0..<Int.max)]
+  }
+
+  /// Whether what happens further adds nothing.
+  private var isOver: Bool { isRewritten || isLost }
 
   /// Notes that `count` elements were put in before `position`.
   mutating func insert(_ count: Int, at position: Int) {
-    if isRewritten || count == 0 { return }
+    if isOver || count == 0 { return }
     let place = split(at: position)
     if place > 0, case .new(let before) = runs[place - 1] {
       runs[place - 1] = .new(before + count)
@@ -45,7 +54,7 @@ struct PositionalEdits: Sendable, Equatable {
 
   /// Notes that elements were taken out.
   mutating func remove(_ range: Range<Int>) {
-    if isRewritten || range.isEmpty { return }
+    if isOver || range.isEmpty { return }
     let first = split(at: range.lowerBound)
     runs.removeSubrange(first..<split(at: range.upperBound))
     limit()
@@ -59,20 +68,23 @@ struct PositionalEdits: Sendable, Equatable {
 
   /// Notes that an element was assigned, to an equal value or another.
   mutating func assign(_ position: Int) {
-    if isRewritten { return }
+    if isOver { return }
     if let old = oldPosition(of: position) { assigned.insert(old) }
     limit()
   }
 
   /// Notes that everything was replaced.
   mutating func rewrite() {
-    (runs, assigned, isRewritten) = ([], [], true)
+    (runs, assigned, isRewritten, isLost) = ([], [], true, false)
   }
+
+  private mutating func lose() { (runs, assigned, isLost) = ([], [], true) }
 
   /// Adds edits of the version after these.
   mutating func append(_ later: PositionalEdits) {
     if isRewritten { return }
     if later.isRewritten { return rewrite() }
+    if isLost || later.isLost { return lose() }
     for position in later.assigned {
       if let old = oldPosition(of: position) { assigned.insert(old) }
     }
@@ -102,9 +114,6 @@ struct PositionalEdits: Sendable, Equatable {
       }
     }
   }
-
-  /// Whether the element at an old position was assigned, if it is still there.
-  func isAssigned(_ old: Int) -> Bool { assigned.contains(old) }
 
   // MARK: Parts
 
@@ -170,18 +179,23 @@ struct PositionalEdits: Sendable, Equatable {
   }
 
   private mutating func limit() {
-    if runs.count > Self.largestRunCount || assigned.count > Self.largestRunCount { rewrite() }
+    if runs.count > Self.largestRunCount || assigned.count > Self.largestAssignedCount { lose() }
   }
 }
 
 // MARK: - Stored form
 
 extension PositionalEdits {
-  /// Appends the stored form: how many runs there are, 0 for a rewritten list; each run as where it begins
-  /// in the old list and how long it is, or as 0 and how many new elements there are; then what was
-  /// assigned.
+  /// Appends the stored form: how many runs there are and one more, the runs, and what was assigned.
+  ///
+  /// Each run as where it begins in the old list and how long it is, or as 0 and how many new elements there
+  /// are. Instead of all that 0 and 0 where the list was rewritten, 0 and 1 where the edits are not known.
   func put(to bytes: inout [UInt8]) {
-    bytes.putNumber(UInt64(isRewritten ? 0 : runs.count + 1))
+    if isOver {
+      bytes.putNumber(0)
+      return bytes.putNumber(isLost ? 1 : 0)
+    }
+    bytes.putNumber(UInt64(runs.count + 1))
     for run in runs {
       switch run {
       case .new(let count):
@@ -203,9 +217,14 @@ extension PositionalEdits {
       return nil
     }
     runs = []
-    isRewritten = runCount == 0
+    if runCount == 0 {
+      guard let form = reader.number(), form < 2 else { return nil }
+      isLost = form == 1
+      isRewritten = form == 0
+      return
+    }
     var end = 0
-    for _ in 1..<max(runCount, 1) {
+    for _ in 1..<runCount {
       guard let start = reader.number(), let count = reader.number(), start < 1 << 40,
         count < 1 << 40
       else { return nil }
@@ -219,9 +238,9 @@ extension PositionalEdits {
         runs.append(.kept(lower..<end))
       }
     }
-    guard let assignedCount = reader.number(), assignedCount <= UInt64(Self.largestRunCount) else {
-      return nil
-    }
+    guard let assignedCount = reader.number(),
+      assignedCount <= UInt64(Self.largestAssignedCount)
+    else { return nil }
     for _ in 0..<assignedCount {
       guard let position = reader.number().flatMap({ Int(exactly: $0) }) else { return nil }
       assigned.insert(position)

@@ -67,7 +67,7 @@ extension RealmInstance {
     object.requireRow(access)
     let watched = WatchedPaths(keyPaths, from: access.stored, stored, depth: 0)
     return ChangeTracker(
-      .object(object.managedRow(in: access).identity), watched, layout, from: FrozenView(freeze()))
+      .object(object.managedRow(in: access).identity), watched, layout, from: observedView)
   }
 
   func checkUnchanged() {

@@ -90,9 +90,10 @@ extension Realm {
     guard let newest = instance.newestFittingVersion, newest > instance.version else {
       return false
     }
-    guard autorefresh else { return refresh() }
     while instance.version < newest {
-      if Task.isCancelled { return false }
+      // What happens meanwhile may invalidate the Realm, or end that it follows.
+      if Task.isCancelled || instance.isInvalidated { return false }
+      guard autorefresh else { return refresh() }
       // It may have moved, but not far enough.
       signal.beginToWait()
       instance.coordinator.notifier.wake(instance)

@@ -1,4 +1,5 @@
 import CambiumCore
+import Synchronization
 
 extension RLMError {
   /// What a failure of the engine means to someone who opens or writes the Realm at `path`.
@@ -63,5 +64,13 @@ extension RLMError {
 
 /// Stops because the store failed where the interface cannot throw.
 func stop(_ error: StoreError, path: String) -> Never {
-  fatalError(RLMError(error, path: path).message)
+  let message = RLMError(error, path: path).message
+  UnthrownFailure.handler.withLock { $0 }?(message)
+  fatalError(message)
+}
+
+/// A failure of a store where the interface cannot throw.
+package enum UnthrownFailure {
+  /// What ends the process in place of stopping with a trace; nil for that.
+  package static let handler = Mutex<(@Sendable (_ message: String) -> Never)?>(nil)
 }

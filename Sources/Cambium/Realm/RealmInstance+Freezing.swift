@@ -6,21 +6,31 @@ extension RealmInstance {
     if isFrozen { return self }
     stopInGroup(
       "What those have changed is in no version that could be frozen: freeze it in a read.")
+    return frozen(keptIn: &frozen)
+  }
+
+  /// The same for observers: an instance of their own, which no program can invalidate.
+  var observedView: FrozenView { FrozenView(frozen(keptIn: &observed)) }
+
+  private func frozen(keptIn known: inout InstanceTable.Entry) -> RealmInstance {
     let snapshot = currentSnapshot
-    if let known = frozen.value, unsafe known.snapshot === snapshot { return known }
+    if let instance = known.value, unsafe instance.snapshot === snapshot { return instance }
+    let instance = frozen(of: snapshot)
+    known = InstanceTable.Entry(instance)
+    return instance
+  }
+
+  private func frozen(of snapshot: Snapshot) -> RealmInstance {
+    // There may be classes that the Realm was not opened with.
     if foreignGeneration != 0, unsafe comparedLayout.generation != layout.stored.layoutGeneration,
       let instance = RealmInstance.frozen(snapshot, layout, coordinator)
     {
-      // There may be classes that the Realm was not opened with.
-      frozen = InstanceTable.Entry(instance)
       return instance
     }
     coordinator.retain()
-    let instance = RealmInstance(
+    return RealmInstance(
       coordinator: coordinator, configuration: configuration, context: nil, layout: layout,
       snapshot: snapshot)
-    frozen = InstanceTable.Entry(instance)
-    return instance
   }
 
   /// The live instance of the calling context; a live one gives itself.

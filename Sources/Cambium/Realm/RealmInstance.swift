@@ -49,6 +49,8 @@ import Synchronization
   @exclusivity(unchecked) private(set) var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
   var frozen = InstanceTable.Entry(nil)
+  /// The one of which observers know.
+  var observed = InstanceTable.Entry(nil)
   /// Names the instance, see ``InstanceTable``.
   let number = InstanceTable.newNumber()
 

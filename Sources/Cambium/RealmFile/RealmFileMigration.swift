@@ -164,7 +164,8 @@ package struct RealmFileMigration {
     private func oldFile() throws(RLMError) -> RealmFile? {
       if RealmFileSummary.isPlainRealmFile(path) { return try RealmFile(opening: path, nil) }
       guard let key = configuration.encryptionKey else { return nil }
-      return try? RealmFile(opening: path, key)
+      // An empty file is of no form, and opens with any key.
+      return (try? RealmFile(opening: path, key)).flatMap { $0.format == 0 ? nil : $0 }
     }
 
     /// Says of a file that is no store, and has the shape of an encrypted `.realm` file, that it may be one.

@@ -62,7 +62,26 @@ package struct RealmFileSummary: Sendable {
     if isPlainRealmFile(path) { return true }
     #if RealmFile
       guard let encryptionKey else { return false }
-      return (try? RealmFile(opening: path, encryptionKey)) != nil
+      // An empty file is of no form, and opens with any key.
+      return (try? RealmFile(opening: path, encryptionKey)).map { $0.format != 0 } ?? false
+    #else
+      return false
+    #endif
+  }
+
+  /// Whether the file at `path` has the shape of an encrypted `.realm` file, and is no text.
+  package static func looksEncrypted(_ path: String) -> Bool {
+    #if RealmFile
+      do throws(RealmFileError) {
+        _ = try RealmFile(path: path, encryptionKey: nil)
+        return false
+      } catch {
+        guard case .needsKey = error, let file = FileHandle(forReadingAtPath: path),
+          let head = try? file.read(upToCount: 4096)
+        else { return false }
+        // The end may be in the middle of a character.
+        return !(0..<4).contains { String(validating: head.dropLast($0), as: UTF8.self) != nil }
+      }
     #else
       return false
     #endif

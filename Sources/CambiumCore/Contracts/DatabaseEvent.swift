@@ -46,8 +46,13 @@ public enum DatabaseEvents {
   ///
   /// May be called from any thread, at any time; events that are under way may still reach the one before.
   public static func listen(_ listener: (any DatabaseEventListener)?) {
-    self.listener.withLock { $0 = listener }
-    isListening.store(listener != nil, ordering: .relaxed)
+    // The one before is let go of outside of the lock: its end may call back.
+    _ = self.listener.withLock { held in
+      let former = held
+      held = listener
+      isListening.store(listener != nil, ordering: .relaxed)
+      return former
+    }
   }
 
   /// The time at which something begins; 0 where nobody listens.

@@ -16,12 +16,15 @@ final class StoreCalls: Sendable {
 
   /// Those of `store`; always the same while it lives.
   static func of(_ store: any PageStore) -> StoreCalls {
-    known.withLock { known in
-      if let entry = known[ObjectIdentifier(store)], entry.store != nil { return entry.calls }
+    // Others are let go of outside of the lock: one that nobody else holds any more closes its file then.
+    let (calls, _) = known.withLock { known -> (StoreCalls, [(Entry, (any PageStore)?)]) in
+      if let entry = known[ObjectIdentifier(store)], entry.store != nil { return (entry.calls, []) }
+      let others = known.values.map { ($0, $0.store) }
       known = known.filter { $0.value.store != nil }
       let entry = Entry(store: store, calls: StoreCalls())
       known[ObjectIdentifier(store)] = entry
-      return entry.calls
+      return (entry.calls, others)
     }
+    return calls
   }
 }

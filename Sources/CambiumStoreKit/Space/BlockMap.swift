@@ -34,6 +34,11 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   package internal(set) var freeBlockCount = 0
   /// How many blocks below `blockCount` the newest version does not use.
   var unreachedBlockCount = 0
+  /// Whether there are as many free blocks as there can be; stored counts are a claim.
+  package var hasPlausibleCounts: Bool {
+    let possible = 0...max(0, blockCount - firstBlock)
+    return possible.contains(freeBlockCount) && possible.contains(unreachedBlockCount)
+  }
   var root: FreeMapBranch
   /// Reads what is stored; nil for a map that is only in memory.
   let source: (any FreeMapSource)?

@@ -103,7 +103,7 @@ struct LockFileTests {
     // What the system had not stored is gone after a boot; the lock file may speak of it still.
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + ".lock"))
     try file.seek(toOffset: UInt64(SharedLayout.boot))
-    try file.write(contentsOf: Data(SharedMemory.bootIdentity.map { ~$0 }))
+    try file.write(contentsOf: Data(SharedMemory.currentBoot().map { ~$0 }))
     try file.close()
     #expect(try Self.examine(path) == 5)
   }
@@ -116,6 +116,30 @@ struct LockFileTests {
     let error = #expect(throws: StoreError.self) { try FileStore(path: path) }
     #expect("\(String(describing: error))".contains(path + ".lock"))
     try FileManager.default.removeItem(atPath: path + ".lock")
+    #expect(try Self.examine(path) == 0)
+  }
+
+  @Test func `what has the name of a lock file and is none stays as it is`() throws {
+    // A database whose name is that of another one's lock file.
+    let (other, lock) = (path, path + ".lock")
+    let database = try FileStore(path: lock)
+    try Self.commit(database, seed: 1)
+    try database.close()
+    for content in [try Data(contentsOf: URL(fileURLWithPath: lock)), Data("notes".utf8)] {
+      try content.write(to: URL(fileURLWithPath: lock))
+      let error = #expect(throws: StoreError.self) { try FileStore(path: other) }
+      #expect("\(String(describing: error))".contains(lock))
+      #expect(try Data(contentsOf: URL(fileURLWithPath: lock)) == content)
+    }
+  }
+
+  @Test func `what a creation is called and is none is not followed`() throws {
+    let notes = folder.file("notes")
+    try Data("notes".utf8).write(to: URL(fileURLWithPath: notes))
+    try FileManager.default.createSymbolicLink(
+      atPath: path + ".creating", withDestinationPath: notes)
+    try FileStore(path: path).close()
+    #expect(try String(contentsOfFile: notes, encoding: .utf8) == "notes")
     #expect(try Self.examine(path) == 0)
   }
 

@@ -18,7 +18,7 @@ struct SharedMemoryTests {
   init() throws {
     folder = try TemporaryFolder()
     first = try SharedMemory(path: folder.file("a"))
-    first.reset(identity, number)
+    first.reset(identity, number, .clean)
     second = try SharedMemory(path: folder.file("a"))
   }
 
@@ -70,11 +70,20 @@ struct SharedMemoryTests {
     let early = unsafe CommitSignal(words: first.word(SharedLayout.commits), of: first)
     early.countWaiters(1)
     // Somebody opens the file, who is alone.
-    second.reset(identity, number)
+    second.reset(identity, number, .clean)
     let late = unsafe CommitSignal(words: second.word(SharedLayout.commits), of: second)
     late.countWaiters(1)
     early.countWaiters(-1)
     #expect(unsafe second.word(SharedLayout.commits + 4).pointee.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func `threads of one user change the table of users one after the other`() throws {
+    let table = ProcessTable(memory: first)
+    let own = try #require(try table.join(label: "own"))
+    let other = try #require(try ProcessTable(memory: second).join(label: "other"))
+    // The lock in the file does not keep threads apart that use one descriptor.
+    first.users.withLock { _ in #expect(!table.clearDead(besides: own)) }
+    #expect(table.clearDead(besides: own) && table.isUsed(other))
   }
 
   // MARK: Heads

@@ -1,3 +1,4 @@
+import CambiumCore
 import TestSupport
 import Testing
 
@@ -67,18 +68,25 @@ import Testing
       #expect(kept.map(\.0) == expected.map(\.0), "seed \(seed)")
       #expect(kept.map(\.1) == expected.map(\.1), "seed \(seed)")
       for (before, after) in kept {
-        #expect(all.isAssigned(before) == (elements[after].assignments > 0), "seed \(seed)")
+        #expect(all.assigned.contains(before) == (elements[after].assignments > 0), "seed \(seed)")
       }
     }
   }
 
-  @Test func `a list of too many edits counts as rewritten`() {
+  @Test func `too many edits of a list are not known any more, until it is rewritten`() throws {
     var edits = PositionalEdits()
     for place in 0..<PositionalEdits.largestRunCount { edits.insert(1, at: 2 * place) }
-    #expect(edits.isRewritten)
+    #expect(edits.isLost && !edits.isEmpty)
     var later = PositionalEdits()
     later.append(edits)
-    #expect(later.isRewritten)
+    #expect(later.isLost)
+    var bytes: [UInt8] = []
+    later.put(to: &bytes)
+    var reader = ByteReader(bytes)
+    #expect(PositionalEdits(from: &reader) == later && reader.isAtEnd)
+    later.rewrite()
+    edits.append(later)
+    #expect(edits.isRewritten && !edits.isLost)
   }
 
   @Test(arguments: 0..<64) func `a change set makes the new order of the old one`(seed: UInt64) {

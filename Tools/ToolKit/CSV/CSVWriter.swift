@@ -6,9 +6,19 @@ package enum CSVWriter {
       guard let field else { return "" }
       let needsQuotes =
         field.isEmpty || field.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-        || field.first == " " || field.last == " "
-      return needsQuotes ? "\"\(field.replacing("\"", with: "\"\""))\"" : field
+        || field.utf8.first == 0x20 || field.utf8.last == 0x20
+      return needsQuotes ? quoted(field) : field
     }
     .joined(separator: ",")
+  }
+
+  /// By bytes: a mark that combines with a quotation mark makes another character of it.
+  private static func quoted(_ field: String) -> String {
+    var bytes: [UInt8] = [0x22]
+    for byte in field.utf8 {
+      if byte == 0x22 { bytes.append(byte) }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes + [0x22], as: UTF8.self)
   }
 }

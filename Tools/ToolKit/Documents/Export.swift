@@ -115,12 +115,7 @@ package struct Export {
         "A CSV file holds one class; name it with --class: "
           + roots.map(\.className).joined(separator: ", ") + ".")
     }
-    var columns: [ColumnPath] = []
-    do {
-      columns = try ColumnPath.all(of: type, in: realm.schema)
-    } catch {
-      throw TransferError(error.description)
-    }
+    let columns = ColumnPath.all(of: type)
     var portion = Portion(write)
     portion.append(CSVWriter.record(columns.map(\.text)) + "\r\n")
     var count = 0

@@ -156,8 +156,8 @@ package struct Import {
   package func run(in realm: Realm) throws -> [String: Count] {
     var decoder = ObjectDecoder(realm.schema.objectSchema)
     var counts: [String: Count] = [:]
-    // The row of each object of the document, 0 and above; -1 for one that was left alone.
-    var rows: [Int64] = []
+    // The row of each object of the document; nil for one that was left alone.
+    var rows: [Int64?] = []
     var rowsByKey: [String: [Int64: Int64]] = [:]
     var hasLinks = false
     try forEach("importing") { item, _ in
@@ -170,7 +170,7 @@ package struct Import {
       let (row, outcome) = try put(values, type, key, realm)
       rows.append(row)
       counts[type.className, default: Count()][keyPath: outcome] += 1
-      if let key, row >= 0 {
+      if let key, let row {
         rowsByKey[type.className, default: [:]][key] = row
       }
     }
@@ -184,8 +184,8 @@ package struct Import {
         ofType: name, primaryKey: try ObjectDecoder([]).value(reference, of: key))
     }
     let count = try forEach("linking") { item, place in
-      guard place < rows.count, rows[place] >= 0, let type = decoder.classes[item.className],
-        let object = realm.dynamicObject(ofType: item.className, rowKey: rows[place])
+      guard place < rows.count, let row = rows[place], let type = decoder.classes[item.className],
+        let object = realm.dynamicObject(ofType: item.className, rowKey: row)
       else { return }
       let links = try cells(item, type).filter { isLinking($0, type) }
       guard !links.isEmpty else { return }
@@ -210,7 +210,7 @@ package struct Import {
 
   private func put(
     _ values: [String: Any], _ type: ObjectSchema, _ rowKey: Int64?, _ realm: Realm
-  ) throws(TransferError) -> (row: Int64, outcome: WritableKeyPath<Count, Int>) {
+  ) throws(TransferError) -> (row: Int64?, outcome: WritableKeyPath<Count, Int>) {
     if let key = type.primaryKeyProperty {
       guard let value = values[key.name] else {
         throw TransferError(
@@ -222,7 +222,7 @@ package struct Import {
           throw TransferError(
             "an object of '\(type.className)' with the primary key \(value) is there already; "
               + "'--existing update' or 'skip' goes on")
-        case .skip: return (-1, \.skipped)
+        case .skip: return (nil, \.skipped)
         case .update:
           realm.dynamicCreate(type.className, value: values, update: .modified)
           return (there.rowKey, \.updated)

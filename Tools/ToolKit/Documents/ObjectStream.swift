@@ -148,7 +148,13 @@ package final class ObjectStream {
         guard let elements = try json.value().elements else {
           throw json.failure("expected an array of classes")
         }
-        types = try elements.map { try ClassDocument.type($0) }
+        for element in elements {
+          let type = try ClassDocument.type(element)
+          guard !types.contains(where: { $0.className == type.className }) else {
+            throw json.failure("the class '\(type.className)' is described twice")
+          }
+          types.append(type)
+        }
       case "objects":
         try json.enter("{")
         state = .classes(isFirst: true, inside: nil)

@@ -110,10 +110,8 @@ package struct ObjectDecoder {
     guard let target = classes[className] else {
       throw TransferError("there is no class '\(className)'")
     }
-    var json = json
+    let json = Self.reference(json, target.primaryKeyProperty)
     if let key = target.primaryKeyProperty, json["$key"] == nil {
-      // A cell with digits may be a text.
-      if key.type == .string, case .integer(let digits) = json { json = .string("\(digits)") }
       _ = try single(json, of: key)
     } else if json["$key"]?.integer == nil {
       throw Self.mismatch(json, "an object's row, {\"$key\": 1}")
@@ -124,6 +122,22 @@ package struct ObjectDecoder {
         "there is no '\(className)' with the key \(json["$key"]?.line ?? json.line)")
     }
     return object
+  }
+
+  /// What a reference is to an object of a class with that primary key: the text of a cell may be a number, or a row
+  /// ('#12').
+  private static func reference(_ json: JSONValue, _ key: Property?) -> JSONValue {
+    switch (json, key?.type) {
+    case (.integer(let digits), .string): return .string("\(digits)")
+    case (.string, .string): return json
+    case (.string(let text), .int):
+      if let number = Int64(text) { return .integer(number) }
+      fallthrough
+    case (.string(let text), _):
+      guard text.hasPrefix("#"), let row = Int64(text.dropFirst()) else { return json }
+      return .object([JSONValue.Member("$key", .integer(row))])
+    default: return json
+    }
   }
 
   // MARK: Values
@@ -256,7 +270,7 @@ package struct ObjectDecoder {
     }
     switch property.type {
     case .int, .float, .double:
-      let text = cell.filter { $0 != " " }
+      let text = cell.trimmingCharacters(in: .whitespaces)
       if let value = try? JSONReader.value(of: text) { return value }
       return .string(text)
     case .bool:
@@ -266,11 +280,7 @@ package struct ObjectDecoder {
       default: return .string(cell)
       }
     case .object:
-      // A row is written '#12'.
-      if cell.hasPrefix("#"), let key = Int64(cell.dropFirst()) {
-        return .object([JSONValue.Member("$key", .integer(key))])
-      }
-      if let key = Int64(cell) { return .integer(key) }
+      // What a text is the key of, its target tells.
       return (try? JSONReader.value(of: cell)).flatMap { $0.members == nil ? nil : $0 }
         ?? .string(cell)
     default: return .string(cell)

@@ -24,6 +24,17 @@ package struct ObjectDifference {
     package var isEmpty: Bool {
       removedClasses.isEmpty && addedClasses.isEmpty && properties.isEmpty
     }
+
+    /// The differences of some classes.
+    package func limited(to names: [String]) -> Schemas {
+      var schemas = self
+      schemas.removedClasses.removeAll { !names.contains($0) }
+      schemas.addedClasses.removeAll { !names.contains($0) }
+      schemas.properties.removeAll { property in
+        !names.contains { property.path.hasPrefix("\($0).") }
+      }
+      return schemas
+    }
   }
 
   private let old, new: Realm

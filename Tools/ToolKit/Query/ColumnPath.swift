@@ -44,15 +44,16 @@ package struct ColumnPath {
     (self.hops, property, self.key) = (hops, last, key)
   }
 
+  /// A property itself, whatever its name would be as a path.
+  private init(_ property: Property, at index: Int) {
+    (text, hops, self.property, key) = (property.name, [index], property, nil)
+  }
+
   /// All stored properties of a class.
-  package static func all(of type: ObjectSchema, in schema: Schema) throws(QueryError)
-    -> [ColumnPath]
-  {
-    var columns: [ColumnPath] = []
-    for property in type.properties {
-      columns.append(try ColumnPath(property.name, of: type, in: schema))
+  package static func all(of type: ObjectSchema) -> [ColumnPath] {
+    type.allProperties.enumerated().compactMap { index, property in
+      property.isComputed ? nil : ColumnPath(property, at: index)
     }
-    return columns
   }
 
   private static func refusal(_ text: String, _ reason: String) -> QueryError {

@@ -1,4 +1,5 @@
 import Cambium
+import Foundation
 
 /// Classes as a JSON Schema (2020-12) of what ``Export`` writes.
 package enum JSONSchema {
@@ -14,8 +15,11 @@ package enum JSONSchema {
     ])
   }
 
+  /// A JSON pointer in the fragment of a URI.
   private static func reference(_ name: String) -> JSONValue {
-    .object([JSONValue.Member("$ref", .string("#/$defs/\(name)"))])
+    let token = name.replacing("~", with: "~0").replacing("/", with: "~1")
+    let fragment = token.addingPercentEncoding(withAllowedCharacters: .urlFragmentAllowed) ?? token
+    return .object([JSONValue.Member("$ref", .string("#/$defs/\(fragment)"))])
   }
 
   private static func definition(_ type: ObjectSchema, _ schema: Schema) -> JSONValue {

@@ -136,7 +136,11 @@ enum FilePaths {
       withExtendedLifetime(device) {}
       return created
     } catch {
-      if isNew { PosixFiles.remove(path) }
+      // Unless the store is there, and only the folder could not be synced.
+      if isNew, let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path)
+      {
+        PosixFiles.remove(path)
+      }
       throw error
     }
   }
@@ -195,7 +199,9 @@ enum FilePaths {
     let target = PosixFiles.resolved(path)
     let temporary = target + ".creating"
     let device: PosixDevice
-    switch PosixFiles.open(temporary, .replace) {
+    // What a killed creation has left: nobody else creates while `path` is locked.
+    PosixFiles.remove(temporary)
+    switch PosixFiles.open(temporary, .create) {
     case .success(let descriptor): device = PosixDevice(descriptor: descriptor)
     case .failure(let error):
       throw StoreError(DeviceError(operation: "create", code: error.code), path: path)
@@ -206,8 +212,9 @@ enum FilePaths {
       try FileOpening.create(on: device, codec: codec, path: path, using: &generator)
       try lock(device, SharedLayout.DataByte.life, path, named: path)
       try device.perform(path: path) { _ throws(DeviceError) in
+        let folder = try PosixFiles.openFolder(of: target)
         try PosixFiles.rename(temporary, to: target)
-        try PosixFiles.syncFolder(of: target)
+        try folder.sync()
       }
       return device
     } catch {

@@ -234,10 +234,7 @@ enum PosixFiles {
   /// Lets those read and write a new file who may read and write the one at `path`, as far as the
   /// system allows that.
   static func shareRights(of path: String, with descriptor: Int32) {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return }
-    if geteuid() == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
-    _ = fchmod(descriptor, status.st_mode & 0o777)
+    unsafe cambium_share_rights(path, descriptor)
   }
 
   /// The path behind all symbolic links, or the path itself.
@@ -284,12 +281,16 @@ enum PosixFiles {
     return end == path.startIndex ? "/" : String(path[..<end])
   }
 
-  /// Makes a rename in the folder of `path` survive power loss.
-  static func syncFolder(of path: String) throws(DeviceError) {
-    let descriptor = try open(folder(of: path), .read).get()
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw DeviceError(operation: "sync", code: errno) }
+  /// Makes what has changed in the folder of `path` survive power loss.
+  static func syncFolder(of path: String) throws(DeviceError) { try openFolder(of: path).sync() }
+
+  /// The folder of `path`, to be synced after a rename in it that cannot be taken back.
+  static func openFolder(of path: String) throws(DeviceError) -> PosixDevice {
+    PosixDevice(descriptor: try open(folder(of: path), .read).get())
   }
+
+  /// Whether what failed with `code` may do better once others have closed files or freed memory.
+  static func isOfTheMoment(_ code: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
 
   static var processNumber: UInt32 { UInt32(getpid()) }
 

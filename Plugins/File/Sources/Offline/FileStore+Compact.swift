@@ -84,6 +84,7 @@ extension FileStore {
       guard try name(draft: draft, as: output) else {
         throw .system(operation: "create", path: output, code: PosixFiles.exists)
       }
+      PosixFiles.remove(SharedMemory.path(for: draft))
     }
   }
 
@@ -100,7 +101,9 @@ extension FileStore {
       PosixFiles.remove(lockPath)
     }
     clear()
-    defer { clear() }
+    // Once it is what was asked for, another compaction may have begun one of that name.
+    var isFinished = false
+    defer { if !isFinished { clear() } }
     func makeDraft() throws(StoreError) {
       switch PosixFiles.open(draft, .create) {
       case .success(let descriptor):
@@ -123,6 +126,7 @@ extension FileStore {
     }
     let after = try inspect(path: draft).fileByteCount
     try finish(head)
+    isFinished = true
     return CompactionReport(byteCountBefore: before, byteCountAfter: after)
   }
 

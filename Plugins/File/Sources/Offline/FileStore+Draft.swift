@@ -1,6 +1,9 @@
 import CambiumCore
 
 extension FileStore {
+  /// Whether the file at `path` is the lock file of a store.
+  package static func isLockFile(_ path: String) -> Bool { SharedMemory.isLockFile(path) }
+
   /// Gives a finished file its name: whole and on the medium, or not at all.
   ///
   /// False when there is a file of that name, which stays. `draft` must lie in the same folder; it is

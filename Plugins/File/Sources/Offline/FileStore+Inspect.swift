@@ -94,7 +94,8 @@ extension FileStore {
   ///
   /// Throws `StoreError.inUse(path:holder:)` when somebody uses one of them, or when the newest head
   /// of the replaced store, whose pages go through `codec`, is no longer `head`, if one is given;
-  /// then, and on any other error, both files are as they were.
+  /// then, and on any other error, both files are as they were. Only when the folder cannot be synced after the
+  /// rename, the new one has taken the place, and power loss may bring the old one back.
   public static func replace(
     path: String, with newPath: String, expecting head: Head? = nil,
     codec: (any PageCodec)? = nil
@@ -111,14 +112,17 @@ extension FileStore {
     }
     let (new, newNumber) = try lockedForReplacing(newPath)
     precondition(oldNumber != newNumber, "A store cannot replace itself; name another file.")
-    try new.perform(path: newPath) { device throws(DeviceError) in
+    let folder = try new.perform(path: newPath) { device throws(DeviceError) in
+      let folder = try PosixFiles.openFolder(of: target)
       try device.sync()
       try PosixFiles.rename(newPath, to: target)
-      try PosixFiles.syncFolder(of: target)
+      return folder
     }
+    // Both files are locked until the lock files are gone.
+    defer { withExtendedLifetime((old, new)) {} }
     PosixFiles.remove(SharedMemory.path(for: newPath))
     PosixFiles.remove(SharedMemory.path(for: target))
-    withExtendedLifetime(old) {}
+    try folder.perform(path: path) { folder throws(DeviceError) in try folder.sync() }
   }
 
   private static func lockedForReplacing(

@@ -130,7 +130,11 @@ struct FileOpening {
     }
     let recovery = found.recovery
     (sector, codec) = (found.sector, found.codec)
-    memory.reset(sector, number)
+    // What was not settled yet must be known to whoever comes after a crash of this process.
+    memory.reset(
+      sector, number,
+      recovery.recovered == nil
+        ? .opened : found.wasPoisoned ? .recoveredAfterFailure : .recovered)
     if let records = found.storedRecords {
       let log = SharedLog(memory: memory)
       guard log.prepare(), log.put(records, at: 0) != nil else {
@@ -142,10 +146,6 @@ struct FileOpening {
     mark.log = found.tail
     memory.publish(mark)
     memory.publish(recovery.newest, sector, through: found.logged?.head.version)
-    // What was not settled yet must be known to whoever comes after a crash of this process.
-    memory.condition =
-      recovery.recovered == nil
-      ? .opened : found.wasPoisoned ? .recoveredAfterFailure : .recovered
     slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
     var state = FileState(
       newest: recovery.newest, slots: found.slots, mark: mark, words: memory.words,

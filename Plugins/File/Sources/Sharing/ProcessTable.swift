@@ -103,16 +103,32 @@ struct ProcessTable: Sendable {
 
   // MARK: Under the lock
 
-  private func withLock<Result>(
+  private func withLock<Result: Sendable>(
     waits: Bool = true, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    // The lock in the file keeps other processes out, and no thread that uses the same memory.
+    if waits {
+      return try memory.users.withLock { _ throws(StoreError) in try withFileLock(waits, body) }
+    }
+    let result = try memory.users.withLockIfAvailable { _ throws(StoreError) in
+      try withFileLock(waits, body)
+    }
+    guard let result else { throw isHeld(PosixFiles.wouldBlock) }
+    return result
+  }
+
+  private func withFileLock<Result>(
+    _ waits: Bool, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     guard let file = memory.file else { return try body() }
     let code = file.lock(byte: SharedLayout.LockByte.processes, .exclusive, waits: waits)
-    guard code == 0 else {
-      throw StoreError(DeviceError(operation: "lock", code: code), path: memory.path)
-    }
+    guard code == 0 else { throw isHeld(code) }
     defer { _ = file.lock(byte: SharedLayout.LockByte.processes, .unlocked) }
     return try body()
+  }
+
+  private func isHeld(_ code: Int32) -> StoreError {
+    StoreError(DeviceError(operation: "lock", code: code), path: memory.path)
   }
 
   private func lockLife(_ slot: Int) -> Bool {

@@ -37,6 +37,10 @@ import Synchronization
   let file: PosixDevice?
   /// Where the lock file is; empty for private memory.
   let path: String
+  /// The boot this system runs in; zeros where that is unknown, and for private memory.
+  private let boot: [UInt8]
+  /// Held by the thread that changes which users there are.
+  let users = Mutex(())
 
   /// The lock file of the data file at `path`, behind whatever symbolic links.
   static func path(for path: String) -> String { PosixFiles.resolved(path) + ".lock" }
@@ -45,6 +49,7 @@ import Synchronization
   init() {
     file = nil
     path = ""
+    boot = Self.unknownBoot
     isNew = true
     unsafe base = .allocate(byteCount: SharedLayout.mappedByteCount, alignment: 4096)
     clear(from: 0)
@@ -58,8 +63,12 @@ import Synchronization
     case .success(let descriptor): device = PosixDevice(descriptor: descriptor)
     case .failure(let error): throw StoreError(error, path: lockPath)
     }
+    boot = try device.perform(path: lockPath) { _ throws(DeviceError) in try Self.currentBoot() }
+    var isForeign = false
     isNew = try device.perform(path: lockPath) { device throws(DeviceError) in
       let size = try device.byteCount()
+      isForeign = try !Self.mayBeLockFile(device, size)
+      if isForeign { return false }
       // Written, not left as a hole: a full disk shows here and not when the memory is touched.
       if size < SharedLayout.byteCount {
         try device.write(
@@ -67,7 +76,12 @@ import Synchronization
       }
       return size == 0
     }
-    if isNew { PosixFiles.shareRights(of: path, with: device.descriptor) }
+    if isForeign {
+      throw .notAStore(
+        path: lockPath, reason: "it has the name of a lock file and is none; give it another name")
+    }
+    // What small commits have changed lies here, too.
+    PosixFiles.shareRights(of: path, with: device.descriptor)
     guard
       let memory = unsafe PosixFiles.mapShared(
         device.descriptor, byteCount: SharedLayout.mappedByteCount, isWritable: true)
@@ -92,8 +106,40 @@ import Synchronization
     else { return nil }
     file = device
     path = lockPath
+    boot = (try? Self.currentBoot()) ?? Self.unknownBoot
     unsafe base = unsafe memory
     isNew = false
+  }
+
+  /// Whether a file holds the memory of users, perhaps a damaged one, or nothing yet.
+  private static func mayBeLockFile(
+    _ device: PosixDevice, _ byteCount: Int
+  ) throws(DeviceError) -> Bool {
+    if [SharedLayout.byteCount, SharedLayout.mappedByteCount].contains(byteCount) { return true }
+    let bytes = try beginning(of: device, byteCount)
+    return bytes == SharedLayout.magicBytes || bytes.allSatisfy { $0 == 0 }
+  }
+
+  /// Whether the file at `path` is the lock file of a store.
+  static func isLockFile(_ path: String) -> Bool {
+    guard case .file = PosixFiles.kind(of: path),
+      let descriptor = try? PosixFiles.open(path, .read).get()
+    else { return false }
+    let device = PosixDevice(descriptor: descriptor)
+    return (try? beginning(of: device, device.byteCount())) == SharedLayout.magicBytes
+  }
+
+  private static func beginning(
+    of device: PosixDevice, _ byteCount: Int
+  ) throws(DeviceError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: min(byteCount, SharedLayout.magicBytes.count))
+    let result = unsafe bytes.withUnsafeMutableBytes { bytes in
+      Result<Int, DeviceError> { () throws(DeviceError) in
+        try unsafe device.read(bytes, at: SharedLayout.magic)
+      }
+    }
+    _ = try result.get()
+    return bytes
   }
 
   deinit {
@@ -153,11 +199,18 @@ import Synchronization
 
   // MARK: Identity
 
-  /// The boot this system runs in; zeros where that is unknown.
-  static let bootIdentity: [UInt8] = {
-    var identity = [UInt8](repeating: 0, count: 16)
-    return unsafe cambium_boot_identity(&identity) ? identity : [UInt8](repeating: 0, count: 16)
-  }()
+  private static let unknownBoot = [UInt8](repeating: 0, count: 16)
+
+  /// The boot this system runs in; zeros where the system does not tell.
+  static func currentBoot() throws(DeviceError) -> [UInt8] {
+    var identity = unknownBoot
+    let code = unsafe cambium_boot_identity(&identity)
+    // Without an answer nothing is believed that a process left which was killed. So what passes is an error.
+    if PosixFiles.isOfTheMoment(code) {
+      throw DeviceError(operation: "find out the boot", code: code)
+    }
+    return code == 0 ? identity : unknownBoot
+  }
 
   private func signature(_ identity: IdentitySector, _ number: FileNumber) -> [UInt8] {
     StoredBytes(byteCount: SharedLayout.signatureByteCount) { fields in
@@ -167,14 +220,14 @@ import Synchronization
       fields.store(identity.uuidLow, at: SharedLayout.uuid + 8)
       fields.store(number.device, at: SharedLayout.device)
       fields.store(number.inode, at: SharedLayout.inode)
-      fields.store(Self.bootIdentity, at: SharedLayout.boot)
+      fields.store(boot, at: SharedLayout.boot)
       fields.store(file?.fileNumber()?.inode ?? 0, at: SharedLayout.ownInode)
     }.bytes
   }
 
   /// Whether this memory speaks of that file, in this boot and this layout.
   func matches(_ identity: IdentitySector, _ number: FileNumber) -> Bool {
-    Self.bootIdentity.contains { $0 != 0 }
+    boot != Self.unknownBoot
       && bytes(0, SharedLayout.signatureByteCount) == signature(identity, number)
   }
 
@@ -192,13 +245,15 @@ import Synchronization
   /// Begins anew for the one process that is alone with the file.
   ///
   /// A live head and a durable mark of this file stay until others take their place: this process may
-  /// be killed meanwhile, and the versions that were not synced yet hang from them.
-  func reset(_ identity: IdentitySector, _ number: FileNumber) {
+  /// be killed meanwhile, and the versions that were not synced yet hang from them. `condition` is that of the file
+  /// from now on: known to whoever may join after such a death.
+  func reset(_ identity: IdentitySector, _ number: FileNumber, _ condition: Condition) {
     let isKnown = matches(identity, number)
     if !isKnown {
       clear(from: 0)
       unsafe longWord(SharedLayout.live).pointee.store(.max, ordering: .relaxed)
     }
+    self.condition = condition
     clearUsers()
     // Who is alone writes again whatever is not durable.
     syncState = .sure
