@@ -50,12 +50,12 @@ struct CollectionPlace {
 
 // Lists and dictionaries inside of values of any type.
 extension CollectionPlace {
-  /// The list or dictionary with that identifier inside of the property's value.
-  func collection(_ identifier: UInt64) -> CollectionPlace {
+  /// The list or dictionary `value` inside of the property's value.
+  func collection(_ value: StoredAny) -> CollectionPlace {
     var isDictionary = false
-    if case .dictionary = stored(identifier) { isDictionary = true }
+    if case .dictionary = value { isDictionary = true }
     return CollectionPlace(
-      access: access, key: key, index: index, inside: identifier, isDictionary: isDictionary)
+      access: access, key: key, index: index, inside: value.identifier, isDictionary: isDictionary)
   }
 
   /// The property as a whole.

@@ -18,37 +18,59 @@ final class ManagedCollection {
   let elementType: ColumnType
   /// Nil until they are asked for.
   private var content: CollectionContent?
+  /// The list or dictionary inside of a value as it was found with that value; nil once its elements are asked for.
+  private var value: StoredAny?
   private var generation: UInt64 = 0
 
-  init(_ object: ObjectBase, _ index: Int, inside identifier: UInt64? = nil) {
+  init(_ object: ObjectBase, _ index: Int) {
     let access = object.classAccess
-    let place = unsafe CollectionPlace(access: access, key: object.key, index: index)
-    self.place = identifier.map { place.collection($0) } ?? place
+    place = unsafe CollectionPlace(access: access, key: object.key, index: index)
     owner = object.managedRow(in: access)
     realm = unsafe access.realm
-    elementType = self.place.shape.elementType
-    guard realm.isFrozen else { return }
-    content = self.place.content()
-    generation = unsafe access.header.pointee.generation
-  }
-
-  /// The list or dictionary with that identifier inside of a value that `collection` holds.
-  init(_ collection: ManagedCollection, inside identifier: UInt64) {
-    place = collection.place.collection(identifier)
-    owner = collection.owner
-    realm = collection.realm
     elementType = place.shape.elementType
     guard realm.isFrozen else { return }
     content = place.content()
+    generation = unsafe access.header.pointee.generation
+  }
+
+  /// The list or dictionary `value`, which an object's property is or holds now.
+  convenience init(_ object: ObjectBase, _ index: Int, inside value: StoredAny) {
+    let access = object.classAccess
+    let place = unsafe CollectionPlace(access: access, key: object.key, index: index)
+    self.init(value, in: place, of: object.managedRow(in: access))
+  }
+
+  /// The list or dictionary `value`, which `collection` holds now.
+  convenience init(_ collection: ManagedCollection, inside value: StoredAny) {
+    self.init(value, in: collection.place, of: collection.owner)
+  }
+
+  /// Nothing is looked for in the whole value again, until rows come or go.
+  private init(_ value: StoredAny, in outer: CollectionPlace, of owner: ManagedRow) {
+    place = outer.collection(value)
+    self.owner = owner
+    realm = unsafe place.access.realm
+    elementType = place.shape.elementType
     generation = unsafe place.access.header.pointee.generation
+    if realm.isFrozen {
+      content = CollectionContent(NestedElements(value))
+    } else {
+      self.value = value
+    }
   }
 
   /// Whether the owner was deleted or its Realm invalidated, or something else has the place of a list or
   /// dictionary inside of a value.
   var isInvalidated: Bool {
     if owner.isGone { return true }
-    guard let inside = place.inside, !realm.isFrozen || content == nil else { return false }
-    return place.stored(inside) == nil
+    guard let inside = place.inside else { return false }
+    return !isKnown && place.stored(inside) == nil
+  }
+
+  /// Whether it was found and no row has come or gone since.
+  private var isKnown: Bool {
+    if content == nil, value == nil { return false }
+    return unsafe realm.isFrozen || generation == place.access.header.pointee.generation
   }
 
   /// The elements as they are now; stops when the collection is gone.
@@ -57,7 +79,9 @@ final class ManagedCollection {
     let now = unsafe place.access.header.pointee.generation
     if let content, generation == now || realm.isFrozen { return content }
     requireOwner()
-    let found = place.content()
+    let known = generation == now ? value : nil
+    value = nil
+    let found = known.map { CollectionContent(NestedElements($0)) } ?? place.content()
     if case .nested(let nested) = found.elements, !nested.isPresent { stopAsGone() }
     content = found
     generation = unsafe place.access.header.pointee.generation
@@ -75,9 +99,7 @@ final class ManagedCollection {
 
   /// Stops when the collection is gone.
   func requireOwner() {
-    // Elements that were found are there until rows come or go.
-    if content != nil, unsafe generation == place.access.header.pointee.generation { return }
-    if !owner.isPresent { stopAsGone() }
+    if !isKnown, !owner.isPresent { stopAsGone() }
   }
 
   private func stopAsGone() -> Never {

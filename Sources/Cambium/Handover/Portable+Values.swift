@@ -48,8 +48,7 @@ extension ManagedCollection: Portable {
     else { return nil }
     guard let inside = identity.inside else { return ManagedCollection(object, index) }
     let place = unsafe CollectionPlace(access: object.classAccess, key: object.key, index: index)
-    guard place.stored(inside) != nil else { return nil }
-    return ManagedCollection(object, index, inside: inside)
+    return place.stored(inside).map { ManagedCollection(object, index, inside: $0) }
   }
 
   /// The collection fixed to the version that is seen.

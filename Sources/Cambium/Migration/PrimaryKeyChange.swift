@@ -87,16 +87,22 @@ struct PrimaryKeyChange {
         guard let new = new as? DynamicObject else { continue }
         switch object.value(at: index) {
         case let list as List<DynamicObject>:
-          for position in 0..<list.count where unsafe list[position].key == from {
-            list.replace(index: position, object: new)
+          let positions = list.state?.withElements { elements throws(StoreError) in
+            try elements.positions(of: [from], count: .max)
           }
+          for position in positions ?? [] { list.replace(index: position, object: new) }
         case let set as MutableSet<DynamicObject>:
           if let old = access.object(forKey: from) as? DynamicObject { set.remove(old) }
           set.insert(new)
         case let map as Map<String, DynamicObject?>:
-          for (key, value) in map.entries() where unsafe value?.key == from {
-            map[key] = .some(new)
+          let keys = map.state?.withElements { elements throws(StoreError) in
+            try elements.positions(of: [from], count: .max).map { position throws(StoreError) in
+              try unsafe elements.withKey(at: position) {
+                unsafe String(decoding: $0, as: UTF8.self)
+              }
+            }
           }
+          for key in keys ?? [] { map[key] = .some(new) }
         default: relinkInside(object.value(at: index), from, new, access)
         }
       } else if source.description.properties[index].property.type == .any,

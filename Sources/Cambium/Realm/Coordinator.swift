@@ -23,7 +23,7 @@ final class Coordinator: Sendable {
     var userCount = 0
     /// The context of the instance that is in a write transaction.
     var writer: (any RealmContext)?
-    var instances: [InstanceKey: InstanceTable.Entry] = [:]
+    var instances: [InstanceKey: Resident] = [:]
     var layouts: [ObjectIdentifier: SchemaLayout] = [:]
     /// The classes that the database describes, and the layout of its tables for which it does.
     var storedClasses: (set: ClassSet, generation: UInt64)?
@@ -32,6 +32,12 @@ final class Coordinator: Sendable {
   private struct InstanceKey: Hashable {
     var context: ContextIdentity
     var classes: ObjectIdentifier
+  }
+
+  /// An instance, and the context to which it belongs.
+  private struct Resident {
+    let entry: InstanceTable.Entry
+    let context: any RealmContext
   }
 
   private init(configuration: Realm.Configuration, slot: Slot) throws(RLMError) {
@@ -133,7 +139,7 @@ final class Coordinator: Sendable {
   /// The instance of a context, if one is alive.
   func instance(_ context: ContextIdentity, _ classes: ClassSet) -> RealmInstance? {
     let key = InstanceKey(context: context, classes: ObjectIdentifier(classes))
-    guard let instance = state.withLock({ $0.instances[key] })?.value,
+    guard let instance = state.withLock({ $0.instances[key] })?.entry.value,
       instance.context?.isAlive ?? false
     else { return nil }
     return instance
@@ -143,32 +149,34 @@ final class Coordinator: Sendable {
   ///
   /// A thread may have one of its own while it runs a queue, which has one, too: that of the queue then.
   func currentInstance(_ classes: ClassSet) -> RealmInstance? {
-    let entries = state.withLock { state in
+    let residents = state.withLock { state in
       state.instances.filter { $0.key.classes == ObjectIdentifier(classes) }.map(\.value)
     }
-    let current = entries.compactMap(\.value).filter(\.isCurrent)
+    // Those of other contexts are not held even for a moment: their last release belongs there.
+    let current = residents.filter(\.context.isCurrent).compactMap(\.entry.value)
     return current.first { $0.context?.ownThread == nil } ?? current.first
   }
 
   /// Whether any live instance belongs to that context.
   func hasInstance(in context: ContextIdentity) -> Bool {
     let instances = state.withLock { $0.instances }
-    return instances.contains { $0.key.context == context && !$0.value.isGone }
+    return instances.contains { $0.key.context == context && !$0.value.entry.isGone }
   }
 
   /// Remembers the instance of a context.
   func remember(_ instance: RealmInstance) {
-    guard let context = instance.context?.identity else { return }
-    let key = InstanceKey(context: context, classes: ObjectIdentifier(instance.classSet))
+    guard let context = instance.context else { return }
+    let key = InstanceKey(
+      context: context.identity, classes: ObjectIdentifier(instance.classSet))
     notifier.add(instance)
-    let reference = InstanceTable.Entry(instance)
+    let resident = Resident(entry: InstanceTable.Entry(instance), context: context)
     let known = state.withLock { $0.instances }
-    let gone = known.count < 16 ? [] : known.filter { $0.value.isGone }.map(\.key)
+    let gone = known.count < 16 ? [:] : known.filter { $0.value.entry.isGone }
     state.withLock { state in
-      for key in gone where state.instances[key]?.isGone ?? false {
+      for key in gone.keys where state.instances[key]?.entry.isGone ?? false {
         state.instances[key] = nil
       }
-      state.instances[key] = reference
+      state.instances[key] = resident
     }
   }
 

@@ -22,8 +22,8 @@ extension AnyRealmValue: _Persistable {
     var stored: StoredAny?
     object.readCell(head) { stored = StoredAny($0) }
     let access = object.classAccess
-    return unsafe AnyRealmValue(stored, access.realm) { identifier in
-      ManagedCollection(object, Int(head.index), inside: identifier)
+    return unsafe AnyRealmValue(stored, access.realm) { value in
+      ManagedCollection(object, Int(head.index), inside: value)
     }
   }
 
@@ -148,17 +148,15 @@ extension AnyRealmValue: RealmCollectionValue {
 extension AnyRealmValue {
   /// The value that is stored as `stored`; nothing when that broke the format.
   ///
-  /// `collection` finds the list or dictionary with an identifier.
+  /// `collection` makes a list or dictionary.
   init(
     _ stored: StoredAny?, _ realm: RealmInstance,
-    _ collection: (UInt64) -> ManagedCollection?
+    _ collection: (StoredAny) -> ManagedCollection?
   ) {
     switch stored {
-    case .link(let link): self = realm.object(link).map { .object($0) } ?? .none
-    case .list(let identifier, _):
-      self = collection(identifier).map { .list(List($0)) } ?? .none
-    case .dictionary(let identifier, _):
-      self = collection(identifier).map { .dictionary(Map($0)) } ?? .none
+    case .link(let link)?: self = realm.object(link).map { .object($0) } ?? .none
+    case .list?: self = stored.flatMap(collection).map { .list(List($0)) } ?? .none
+    case .dictionary?: self = stored.flatMap(collection).map { .dictionary(Map($0)) } ?? .none
     default: self = stored?.plainScalar ?? .none
     }
   }

@@ -313,4 +313,38 @@ extension SpecFile {
   private static func nested(_ depth: Int) -> StoredAny {
     depth == 0 ? .int(1) : .list(identifier: UInt64(depth), [nested(depth - 1), .none])
   }
+
+  @Test func `a document of many dictionaries is walked, and seen to change`() throws {
+    let realm = try specRealm([SpecAny.self, SpecAnyTarget.self])
+    let object = SpecAny(1)
+    let count = 1500
+    let items = (0..<count).map {
+      AnyRealmValue.fromDictionary(["n": .int($0), "in": .fromArray([.int($0)])])
+    }
+    object.value = .fromArray(items)
+    object.list.append(objectsIn: items)
+    try realm.write { realm.add(object) }
+    for list in [try #require(object.value.listValue), object.list] {
+      var sum = 0
+      for item in list {
+        let entries = try #require(item.dictionaryValue)
+        #expect(!entries.isInvalidated && entries.count == 2)
+        sum += (entries["n"]?.intValue ?? 0) + (entries["in"]?.listValue?[0].intValue ?? 0)
+      }
+      #expect(sum == count * (count - 1))
+    }
+    let list = try #require(object.value.listValue)
+    let (first, last) = (
+      try #require(list[0].dictionaryValue), try #require(list[count - 1].dictionaryValue)
+    )
+    let inner = try #require(first["in"]?.listValue)
+    try realm.write {
+      inner.append(.int(7))
+      #expect(first["in"]?.listValue?.count == 2 && inner.count == 2)
+      list.remove(at: count - 1)
+      #expect(last.isInvalidated && !first.isInvalidated)
+      object.value = .int(1)
+      #expect(first.isInvalidated && inner.isInvalidated && list.isInvalidated)
+    }
+  }
 }
