@@ -125,7 +125,9 @@ struct LockFileTests {
     let database = try FileStore(path: lock)
     try Self.commit(database, seed: 1)
     try database.close()
-    for content in [try Data(contentsOf: URL(fileURLWithPath: lock)), Data("notes".utf8)] {
+    for content in [
+      try Data(contentsOf: URL(fileURLWithPath: lock)), Data(repeating: 0x61, count: 100_000),
+    ] {
       try content.write(to: URL(fileURLWithPath: lock))
       let error = #expect(throws: StoreError.self) { try FileStore(path: other) }
       #expect("\(String(describing: error))".contains(lock))

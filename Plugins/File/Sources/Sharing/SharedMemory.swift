@@ -37,7 +37,7 @@ import Synchronization
   let file: PosixDevice?
   /// Where the lock file is; empty for private memory.
   let path: String
-  /// The boot this system runs in; zeros where that is unknown, and for private memory.
+  /// The boot this system runs in; zeros where that is unknown.
   private let boot: [UInt8]
   /// Held by the thread that changes which users there are.
   let users = Mutex(())
@@ -49,7 +49,8 @@ import Synchronization
   init() {
     file = nil
     path = ""
-    boot = Self.unknownBoot
+    // It ends with the process.
+    boot = [UInt8](repeating: 1, count: Self.unknownBoot.count)
     isNew = true
     unsafe base = .allocate(byteCount: SharedLayout.mappedByteCount, alignment: 4096)
     clear(from: 0)
@@ -111,13 +112,16 @@ import Synchronization
     isNew = false
   }
 
-  /// Whether a file holds the memory of users, perhaps a damaged one, or nothing yet.
+  /// Whether a file holds the memory of users, perhaps a damaged one, or nothing yet, or is what Realm keeps there.
+  ///
+  /// Whatever else has the name stays: a store, or anything that is longer than Realm's lock files are.
   private static func mayBeLockFile(
     _ device: PosixDevice, _ byteCount: Int
   ) throws(DeviceError) -> Bool {
     if [SharedLayout.byteCount, SharedLayout.mappedByteCount].contains(byteCount) { return true }
     let bytes = try beginning(of: device, byteCount)
-    return bytes == SharedLayout.magicBytes || bytes.allSatisfy { $0 == 0 }
+    if bytes == SharedLayout.magicBytes || bytes.allSatisfy({ $0 == 0 }) { return true }
+    return byteCount <= 1 << 16 && !FileLayout.Identity.magicBytes.starts(with: bytes)
   }
 
   /// Whether the file at `path` is the lock file of a store.
