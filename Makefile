@@ -241,7 +241,7 @@ docs:
 	  --transform-for-static-hosting --warnings-as-errors --target CambiumCore --target CambiumStoreKit \
 	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile \
 	  --target CambiumRocksDB --target CambiumCluster --target CambiumRADOS --target CambiumZstd \
-	  --target CambiumRealmFile \
+	  --target CambiumCrypto --target CambiumRealmFile \
 	  --target CambiumObservability --target CambiumStoreContract
 
 clean:

@@ -13,7 +13,7 @@ actor Kennel {
   private var realm: Realm!
   init() async throws { realm = try await Realm(actor: self) }
 
-  func add(_ name: String) async throws {  // neither waits for the medium nor blocks a thread
+  func add(_ name: String) async throws {  // returns when it is durable; blocks no thread
     try await realm.asyncWrite { _ = realm.create(Dog.self, value: ["name": name]) }
   }
 }

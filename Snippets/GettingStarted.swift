@@ -63,11 +63,10 @@ try realm.write {
 signal.wait { signal.updateCount == 1 }
 token.invalidate()
 second.invalidate()
-try FileManager.default.removeItem(at: file)
 // snippet.show
 
 // snippet.next
-let database = try await RealmDatabase()
+let database = try await RealmDatabase(Realm.Configuration(fileURL: file))
 let count = try database.read { realm in realm.objects(Person.self).count }
 try database.write { realm in
   _ = realm.create(Person.self, value: ["name": "Cleo"])
@@ -76,4 +75,4 @@ try database.write { realm in
 // snippet.hide
 print(count, try database.read { realm in realm.objects(Person.self).count })
 await database.close()
-_ = try Realm.deleteFiles(for: .defaultConfiguration)
+try FileManager.default.removeItem(at: file)

@@ -47,6 +47,21 @@ import Testing
     #expect(await served.rows(["query": "id = 1"]).column("home") == [nil])
   }
 
+  @Test func `a value of any type cannot lead to an embedded object`() async throws {
+    let served = try await ServedStore(people: 2) { realm in
+      let first = try #require(realm.object(ofType: ServedPerson.self, forPrimaryKey: 0))
+      first.home = ServedAddress(value: ["city": "Ulm"])
+    }
+    let row = try await person(served, 1)
+    for home in 0..<4 {
+      let link = "{\"$link\":{\"class\":\"ServedAddress\",\"key\":{\"$key\":\(home)}}}"
+      for text in [link, "[\(link)]"] {
+        let answer = try await served.save([set(row, "1", "note", nil, text)])
+        #expect(answer.status == 400 && answer.text.contains("lives inside of another"))
+      }
+    }
+  }
+
   @Test func `what others have changed is not overwritten, and the rows are named`() async throws {
     let served = try await ServedStore(people: 3)
     let rows = [

@@ -89,7 +89,7 @@ import Testing
   /// Those that keep something run twice; the others are long.
   @Test(arguments: [
     ("QuickStart", "1 Ada\n0 1\n", 2), ("Actors", "new: [\"Ada\"]\n", 2),
-    ("GettingStarted", "Ada 1\nAda\nnew owners: [\"Ben\"]\n0 1\n", 2), ("Objects", "Ada\n", 2),
+    ("GettingStarted", "Ada 1\nAda\nnew owners: [\"Ben\"]\n2 3\n", 2), ("Objects", "Ada\n", 2),
     ("Kennels", "2 [\"Ada\", \"Rex\"]\n", 2),
     ("Libraries", "1 1 1 1\n98 0\n", 2),
     ("Relationships", "Ben Engine\n[\"Ben\"] 2 [\"Ada\"]\n0 nobody [\"Ben\"]\n", 2),

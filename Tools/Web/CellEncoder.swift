@@ -28,7 +28,8 @@ struct CellEncoder {
     if property.isCollection {
       let count = object.elementCount(at: index)
       let json = encoder.value(of: object, index, property, elements: 0..<Self.elementLimit)
-      return count > Self.elementLimit ? Self.cut(json.line, count) : text(json.line)
+      guard count > Self.elementLimit else { return text(json.line) }
+      return Self.cut(String(json.line.unicodeScalars.prefix(textLimit)), count)
     }
     guard property.type == .object else {
       return text(Self.text(encoder.value(of: object, index, property), of: property))
@@ -77,8 +78,12 @@ struct CellEncoder {
 
   private func text(_ text: String?) -> JSONValue {
     guard let text else { return .null }
-    guard text.utf8.count > textLimit, text.count > textLimit else { return .string(text) }
-    return Self.cut(String(text.prefix(textLimit)), text.count)
+    // By scalars: one character may have any number of them.
+    guard text.utf8.count > textLimit, text.unicodeScalars.count > textLimit else {
+      return .string(text)
+    }
+    return Self.cut(
+      String(text.unicodeScalars.prefix(textLimit)), text.unicodeScalars.count)
   }
 
   /// A part of something that has so many characters or elements.

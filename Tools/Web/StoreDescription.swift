@@ -68,7 +68,10 @@ struct StoreDescription {
     return .object([
       .init("name", .string(property.name)),
       .init("type", .string(SwiftModels.typeName(of: property))), .init("kind", .string(kind)),
-      .init("optional", .bool(property.isOptional || kind == "link" || kind == "any")),
+      // Of a collection the elements may be null, and never the whole.
+      .init(
+        "optional",
+        .bool(!property.isCollection && (property.isOptional || kind == "link" || kind == "any"))),
       .init("target", property.objectClassName.map { .string($0) } ?? .null),
       .init("embeds", .bool(property.objectClassName.flatMap { schema[$0] }?.isEmbedded ?? false)),
       .init("indexed", .bool(property.isIndexed)), .init("key", .bool(property.isPrimaryKey)),

@@ -44,6 +44,17 @@ public final class WebService: Sendable {
   /// What to say of an error of ``init(_:sessionSeconds:warn:)``.
   public static func text(of error: any Error) -> String { ErrorText.line(error) ?? "\(error)" }
 
+  /// Ends the process after one line, instead of stopping with a trace, when the store fails where nothing can be
+  /// thrown, such as at a damaged page.
+  public static func endOnFailure(_ say: @escaping @Sendable (_ line: String) -> Void) {
+    UnthrownFailure.handler.withLock { handler in
+      handler = { message in
+        say("error: \(message)")
+        exit(1)
+      }
+    }
+  }
+
   /// Lets requests in, which name `port`; returns the line that tells the address to open.
   public func start(port: Int) -> String {
     sender.port.store(port, ordering: .releasing)

@@ -12,6 +12,8 @@ struct CollectionPlace {
   var inside: UInt64?
   /// Whether that is a dictionary.
   var isDictionary = false
+  /// Where it was, or what it lies in, among the elements of a property that is a collection.
+  var lastPosition: Int?
 
   /// The property, or what would be one of the list or dictionary inside.
   var property: Property {
@@ -55,7 +57,8 @@ extension CollectionPlace {
     var isDictionary = false
     if case .dictionary = value { isDictionary = true }
     return CollectionPlace(
-      access: access, key: key, index: index, inside: value.identifier, isDictionary: isDictionary)
+      access: access, key: key, index: index, inside: value.identifier,
+      isDictionary: isDictionary, lastPosition: lastPosition)
   }
 
   /// The property as a whole.
@@ -63,24 +66,41 @@ extension CollectionPlace {
 
   /// The list or dictionary with that identifier; nil when it is not there any more.
   func stored(_ identifier: UInt64) -> StoredAny? {
-    var found: StoredAny?
-    forEachValue { value, _ in
-      found = value.collection(identifier)
+    holder(of: identifier)?.value.collection(identifier)
+  }
+
+  /// The value of the property that is, or in which lies, the list or dictionary with that identifier, and its
+  /// position; nil when it is not there any more.
+  func holder(of identifier: UInt64) -> (value: StoredAny, position: Int)? {
+    if let lastPosition, let value = outermostValue(at: lastPosition),
+      value.collection(identifier) != nil
+    {
+      return (value, lastPosition)
+    }
+    var found: (value: StoredAny, position: Int)?
+    forEachValue { value, position in
+      if value.collection(identifier) != nil { found = (value, position) }
       return found == nil
     }
     return found
+  }
+
+  /// The element at a position of a property that is a collection.
+  private func outermostValue(at position: Int) -> StoredAny? {
+    guard outermost.property.isCollection else { return nil }
+    let content = outermost.content()
+    defer { withExtendedLifetime(content) {} }
+    return unsafe access.realm.reading { () throws(StoreError) in
+      if position >= content.elements.count { return nil }
+      return try content.elements.withElement(at: position) { StoredAny($0) }
+    }
   }
 
   /// What a change inside of a value means for the property.
   var outermostNote: ManagedCollection.ChangeNote {
     let property = outermost.property
     guard let inside, property.isCollection, !property.isSet else { return .whole }
-    var found: Int?
-    forEachValue { value, position in
-      if value.collection(inside) != nil { found = position }
-      return found == nil
-    }
-    guard let found else { return .whole }
+    guard let found = holder(of: inside)?.position else { return .whole }
     if property.isArray { return .positions { $0.assign(found) } }
     let content = outermost.content()
     defer { withExtendedLifetime(content) {} }

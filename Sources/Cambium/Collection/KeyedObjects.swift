@@ -73,7 +73,9 @@ extension KeyedObjects {
     object.setValue(value, at: index)
     let cell = CellStore(owner)
     owner.withCell(access, first, index) { cell.append($0) }
-    session.update(keys.dropFirst(), access, index, cell.cells[0])
+    withExtendedLifetime(cell) {
+      session.update(keys.dropFirst(), access, index, cell.cells[0])
+    }
     return true
   }
 }

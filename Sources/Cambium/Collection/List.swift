@@ -68,7 +68,9 @@ public final class List<Element: RealmCollectionValue> {
   }
 
   /// Walks the elements; in a write transaction those that are there now.
-  public func makeIterator() -> RLMIterator<Element> { RLMIterator(allElements()) }
+  public func makeIterator() -> RLMIterator<Element> {
+    state?.walk(of: Element.self).map { RLMIterator($0) } ?? RLMIterator(allElements())
+  }
 
   /// The place of the first element equal to `object`; nil when there is none.
   public func index(of object: Element) -> Int? {

@@ -7,14 +7,27 @@ extension ManagedCollection {
   func element<Element: RealmCollectionValue>(_ position: Int) -> Element {
     withElements { elements throws(StoreError) in
       checkIndex(position, below: elements.count)
-      return try elements.withElement(at: position) { element(in: $0) }
+      return try elements.withElement(at: position) { element(in: $0, at: position) }
     }
   }
 
-  /// The element that a cell of the collection stands for.
-  func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
+  /// Walks objects, and makes the accessor of each when it comes; nil for other elements.
+  func walk<Element: RealmCollectionValue>(of type: Element.Type) -> ObjectWalk? {
+    guard let target = place.target, !Element._rlmIsProjection else { return nil }
+    let layout =
+      Element.self == DynamicObject.self
+      ? target.layout.dynamicLayout : target.layout(for: Element.self)
+    return layout.isElement(Element.self) ? ObjectWalk(target, layout, links()) : nil
+  }
+
+  /// The element that a cell of the collection, at `position` if that is known, stands for.
+  func element<Element: RealmCollectionValue>(
+    in cell: ColumnValue, at position: Int? = nil
+  ) -> Element {
     if Element.self == AnyRealmValue.self {
-      let value = AnyRealmValue(StoredAny(cell), realm) { ManagedCollection(self, inside: $0) }
+      let value = AnyRealmValue(StoredAny(cell), realm) {
+        ManagedCollection(self, inside: $0, at: position)
+      }
       if let value = value as? Element { return value }
     }
     // Dynamic objects are of one type for all classes: the property says which it is.
@@ -35,8 +48,8 @@ extension ManagedCollection {
       var elements: [Element] = []
       // The count is a claim of the root until the leaves were read.
       elements.reserveCapacity(min(stored.count, 1 << 16))
-      try stored.forEach { cell, _ in
-        elements.append(element(in: cell))
+      try stored.forEach { cell, position in
+        elements.append(element(in: cell, at: position))
         return true
       }
       return elements

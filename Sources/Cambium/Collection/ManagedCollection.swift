@@ -40,9 +40,11 @@ final class ManagedCollection {
     self.init(value, in: place, of: object.managedRow(in: access))
   }
 
-  /// The list or dictionary `value`, which `collection` holds now.
-  convenience init(_ collection: ManagedCollection, inside value: StoredAny) {
-    self.init(value, in: collection.place, of: collection.owner)
+  /// The list or dictionary `value`, which `collection` holds now, at `position` if that is known.
+  convenience init(_ collection: ManagedCollection, inside value: StoredAny, at position: Int?) {
+    var outer = collection.place
+    if outer.inside == nil { outer.lastPosition = position }
+    self.init(value, in: outer, of: collection.owner)
   }
 
   /// Nothing is looked for in the whole value again, until rows come or go.

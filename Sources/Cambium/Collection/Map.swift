@@ -1,3 +1,4 @@
+import CambiumCore
 import Foundation
 
 /// Values by keys, which are texts, that belong to an object's property.
@@ -19,7 +20,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   // it is used. Pointers: a map's address is written out for people and never read from.
 
   enum Storage {
-    case plain([Key: Value])
+    case plain([ExactName: Value])
     case managed(ManagedCollection)
   }
 
@@ -46,7 +47,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   /// The keys, each of them once.
   public var keys: [Key] {
     switch storage {
-    case .plain(let entries): entries.keys.sorted { $0._rlmText.precedesInBytes($1._rlmText) }
+    case .plain(let entries): entries.keys.sorted().map { Key(_rlmText: $0.text) }
     case .managed(let state): state.keys().map { Key(_rlmText: $0) }
     }
   }
@@ -54,7 +55,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   /// The values, in the order of ``keys``.
   public var values: [Value] {
     switch storage {
-    case .plain(let entries): keys.compactMap { entries[$0] }
+    case .plain(let entries): entries.sorted { $0.key < $1.key }.map(\.value)
     case .managed(let state): state.elements()
     }
   }
@@ -66,7 +67,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   public subscript(key: Key) -> Value? {
     get {
       switch storage {
-      case .plain(let entries): entries[key]
+      case .plain(let entries): entries[ExactName(key._rlmText)]
       case .managed(let state): state.value(forKey: key._rlmText)
       }
     }
@@ -131,7 +132,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     switch storage {
     case .plain(var entries):
       storage = .plain([:])
-      entries[key] = value
+      entries[ExactName(key._rlmText)] = value
       storage = .plain(entries)
     case .managed(let state): state.update(key._rlmText, value)
     }
@@ -142,7 +143,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     switch storage {
     case .plain(var entries):
       storage = .plain([:])
-      entries[key] = nil
+      entries[ExactName(key._rlmText)] = nil
       storage = .plain(entries)
     case .managed(let state): state.removeEntry(key._rlmText)
     }
@@ -162,12 +163,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   ) rethrows where S.Element == (key: Key, value: Value) {
     switch storage {
     case .plain(let entries):
-      var merged: [Key: Value] = [:]
+      var merged: [ExactName: Value] = [:]
       for (key, value) in sequence {
-        let known = merged[key] ?? entries[key]
-        merged[key] = try known.map { try combine($0, value) } ?? value
+        let name = ExactName(key._rlmText)
+        let known = merged[name] ?? entries[name]
+        merged[name] = try known.map { try combine($0, value) } ?? value
       }
-      update(merged.keys.map(\._rlmText), Array(merged.values))
+      update(merged.keys.map(\.text), Array(merged.values))
     case .managed(let state):
       var (keys, values): ([String], [Value]) = ([], [])
       for (key, value) in sequence {
@@ -192,7 +194,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     switch storage {
     case .plain(var plain):
       storage = .plain([:])
-      for (key, value) in zip(keys, values) { plain[Key(_rlmText: key)] = value }
+      for (key, value) in zip(keys, values) { plain[ExactName(key)] = value }
       storage = .plain(plain)
     case .managed(let state): state.update(keys, values, readsOld: false) { $1 }
     }

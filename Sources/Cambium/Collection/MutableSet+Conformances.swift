@@ -35,7 +35,7 @@ extension MutableSet: RealmCollection {
   public static func == (lhs: MutableSet<Element>, rhs: MutableSet<Element>) -> Bool {
     if lhs === rhs { return true }
     switch (lhs.storage, rhs.storage) {
-    case (.plain(let left), .plain(let right)): return left.members == right.members
+    case (.plain(let left), .plain(let right)): return left.isSame(as: right)
     case (.managed(let left), .managed(let right)): return left == right
     default: return false
     }

@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// A collection of different objects or values that belongs to an object's property.
 ///
 /// Numbers are told apart by value, texts and data by their bytes, objects by what they are. While its
@@ -54,14 +56,16 @@ public final class MutableSet<Element: RealmCollectionValue> {
   }
 
   /// Walks the elements; in a write transaction those that are there now.
-  public func makeIterator() -> RLMIterator<Element> { RLMIterator(allElements()) }
+  public func makeIterator() -> RLMIterator<Element> {
+    state?.walk(of: Element.self).map { RLMIterator($0) } ?? RLMIterator(allElements())
+  }
 
   /// Whether the set holds `object`.
   ///
   /// What belongs to no Realm, or to another one, is in no managed set.
   public func contains(_ object: Element) -> Bool {
     switch storage {
-    case .plain(let set): set.members.contains(object)
+    case .plain(let set): set.contains(object)
     case .managed(let state): position(of: object, in: state) != nil
     }
   }
@@ -207,19 +211,57 @@ public final class MutableSet<Element: RealmCollectionValue> {
   }
 }
 
-/// The elements of an unmanaged set, in the order in which they came.
+/// The elements of an unmanaged set.
 struct PlainSet<Element: Hashable> {
   private(set) var elements: [Element] = []
-  private(set) var members: Set<Element> = []
+  /// The place of each among them.
+  private var places: [Member: Int] = [:]
 
-  mutating func insert(_ element: Element) {
-    if members.insert(element).inserted { elements.append(element) }
+  /// An element as sets of managed objects tell elements apart: texts by their bytes, a NaN from numbers alone,
+  /// numbers of any type by value.
+  private enum Member: Hashable {
+    case text(ExactName)
+    case bytes([UInt8])
+    case notANumber
+    case element(Element)
+
+    init(_ element: Element) {
+      switch element {
+      case let text as String: self = .text(ExactName(text))
+      case let number as Double where number.isNaN: self = .notANumber
+      case let number as Float where number.isNaN: self = .notANumber
+      case let value as AnyRealmValue:
+        if case .object = value {
+          self = .element(element)
+        } else {
+          self = .bytes(StoredAny(scalar: value).orderedKey)
+        }
+      default: self = .element(element)
+      }
+    }
   }
 
+  func contains(_ element: Element) -> Bool { places[Member(element)] != nil }
+
+  func isSame(as other: PlainSet) -> Bool {
+    elements.count == other.elements.count && elements.allSatisfy { other.contains($0) }
+  }
+
+  mutating func insert(_ element: Element) {
+    let member = Member(element)
+    if places[member] != nil { return }
+    places[member] = elements.count
+    elements.append(element)
+  }
+
+  /// Takes elements out; the last one comes to the place of each.
   mutating func remove(_ gone: [Element]) {
-    let gone = members.intersection(gone)
-    if gone.isEmpty { return }
-    members.subtract(gone)
-    elements.removeAll { gone.contains($0) }
+    for element in gone {
+      guard let place = places.removeValue(forKey: Member(element)) else { continue }
+      let last = elements.removeLast()
+      if place == elements.count { continue }
+      elements[place] = last
+      places[Member(last)] = place
+    }
   }
 }

@@ -75,6 +75,29 @@ public enum ObjectKey: Sendable, Hashable {
   /// Of a class without a primary key, a number that the object keeps as long as it is there, and that
   /// another one may have afterwards.
   case number(Int64)
+
+  /// Texts are told apart by their bytes.
+  public static func == (left: ObjectKey, right: ObjectKey) -> Bool {
+    switch (left, right) {
+    case (.int(let left), .int(let right)), (.number(let left), .number(let right)): left == right
+    case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.objectId(let left), .objectId(let right)): left == right
+    case (.uuid(let left), .uuid(let right)): left == right
+    case (.null, .null): true
+    default: false
+    }
+  }
+
+  /// Hashes the key.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .int(let key), .number(let key): hasher.combine(key)
+    case .string(let key): hasher.combine(ExactName(key))
+    case .objectId(let key): hasher.combine(key)
+    case .uuid(let key): hasher.combine(key)
+    case .null: hasher.combine(0)
+    }
+  }
 }
 
 extension TouchedObjects {

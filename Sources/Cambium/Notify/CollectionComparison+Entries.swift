@@ -54,7 +54,7 @@ extension CollectionComparison {
         changes.deletions.append(oldKeys[next])
         next += 1
       }
-      guard next < oldKeys.count, oldKeys[next] == key, let oldCells else {
+      guard next < oldKeys.count, oldKeys[next].utf8.elementsEqual(key.utf8), let oldCells else {
         changes.insertions.append(key)
         continue
       }
@@ -63,7 +63,7 @@ extension CollectionComparison {
       let isModified = after.link.map {
         place.target != nil && (modified.contains($0) || rows?.isReplaced($0) ?? false)
       }
-      if assigned.contains(key) || !before.isEqual(to: after) || isModified ?? false {
+      if assigned.contains(ExactName(key)) || !before.isEqual(to: after) || isModified ?? false {
         changes.modifications.append(key)
       }
     }

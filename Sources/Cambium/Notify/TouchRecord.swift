@@ -93,7 +93,7 @@ struct TouchRecord: Sendable {
       bytes.putNumber(UInt64(map.column))
       bytes.putInteger(map.owner)
       bytes.putNumber(UInt64(keys.count))
-      for key in keys { bytes.put(key) }
+      for key in keys { bytes.put(key.text) }
     }
     bytes.putNumber(UInt64(deleted.count))
     for key in deleted { bytes.put(key) }
@@ -144,10 +144,10 @@ struct TouchRecord: Sendable {
       guard let column = reader.number().flatMap({ UInt16(exactly: $0) }),
         let owner = reader.integer(), let count = reader.number()
       else { return nil }
-      var keys: Set<String> = []
+      var keys: [String] = []
       for _ in 0..<count {
         guard let key = reader.text() else { return nil }
-        keys.insert(key)
+        keys.append(key)
       }
       rows.assign(keys, of: TouchedRows.CollectionKey(column: column, owner: owner))
     }

@@ -121,9 +121,11 @@ extension ObjectBase {
   public final func isSameObject(as object: ObjectBase?) -> Bool {
     guard let object else { return false }
     if self === object { return true }
-    guard let instance = unsafe instance, unsafe instance === object.instance,
-      unsafe access?.toOpaque() == object.access?.toOpaque()
-    else { return false }
+    guard let instance = unsafe instance, let other = unsafe object.instance else { return false }
+    guard instance === other else {
+      return instance.isFrozen && other.isFrozen && isSameRow(object)
+    }
+    guard unsafe access?.toOpaque() == object.access?.toOpaque() else { return false }
     return unsafe key == object.key && created == object.created && !isGone && !object.isGone
   }
 }

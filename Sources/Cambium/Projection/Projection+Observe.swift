@@ -83,6 +83,7 @@ extension ObjectChange where T: ProjectionObservable {
       func value(_ property: ProjectionSchema.Property, of object: ObjectBase?) -> Any? {
         guard let value = object?[keyPath: property.keyPath] else { return nil }
         return value is any ProjectedPath || value is any RealmCollectionBase
+          || value is any RealmKeyedCollection
           ? nil : flattened(value)
       }
       let changes = projected.filter { names.contains($0.root) }.map { property in

@@ -152,7 +152,8 @@ extension _CustomPersistable {
   /// Accepts values of this type, and what the stored type accepts.
   public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
     if let value = value as? Self { return value }
-    guard let value else { return nil }
+    // A link to no object is read as the default, too.
+    guard let value else { return _rlmStoredClass == nil ? nil : defaultValue }
     return PersistedType._rlmConvertedValue(value, conversion).flatMap { _rlmCustomValue($0) }
   }
 

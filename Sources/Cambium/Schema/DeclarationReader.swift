@@ -114,6 +114,13 @@ struct DeclarationReader {
     }
     var columns: [String: String] = [:]
     for property in properties {
+      if property.columnName != property.name,
+        let other = properties.first(where: { $0.name == property.columnName })
+      {
+        fatalError(
+          "Property '\(property.name)' of '\(className)' has the name of the property "
+            + "'\(other.name)' as its column name.")
+      }
       if let other = columns.updateValue(property.name, forKey: property.columnName) {
         fatalError(
           "Properties '\(other)' and '\(property.name)' of '\(className)' have the same column name "

@@ -16,6 +16,7 @@ func flattened(_ value: Any?) -> Any? {
     if type is NSNumber.Type, let number = value as? NSNumber { return number.swiftValue }
     return value is NSNull ? nil : value
   }
+  if type == AnyHashable.self { return flattened((value as? AnyHashable)?.base) }
   if type == CGFloat.self { return (value as? CGFloat).map { Double($0) } }
   guard let type = type as? any AnyOptional.Type else { return value }
   return flattened(type.wrappedAny(value))

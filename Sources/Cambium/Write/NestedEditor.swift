@@ -50,16 +50,11 @@ struct NestedEditor: ElementEditor {
 
   /// Writes the value of which the collection is a part, with what `body` makes of it.
   private func change(_ body: (StoredAny) -> StoredAny) throws(StoreError) {
-    guard let inside = place.inside else { return }
-    var found: (value: StoredAny, position: Int)?
-    place.forEachValue { value, position in
-      guard let collection = value.collection(inside) else { return true }
-      var value = value
-      _ = value.replace(body(collection))
-      found = (value, position)
-      return false
-    }
-    guard let (value, position) = found else { return }
+    guard let inside = place.inside, let (found, position) = place.holder(of: inside),
+      let collection = found.collection(inside)
+    else { return }
+    var value = found
+    _ = value.replace(body(collection))
     // What is put into a collection deep inside may have levels of its own.
     if value.isTooDeep() { StoredAny.stopAsTooDeep() }
     let outermost = place.outermost

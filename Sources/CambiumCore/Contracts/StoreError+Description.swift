@@ -61,7 +61,7 @@ extension StoreError: CustomStringConvertible {
       "'\(path)' was opened before this process was forked, by its parent. Run another program in the child "
         + "(exec), or let go of all that it has inherited of it and open it again."
     case .addressSpaceExhausted(let path, let byteCount):
-      "Cannot map \(byteCount) bytes of '\(path)': not enough address space. Use buffered access."
+      "Cannot map \(byteCount) bytes of '\(path)': not enough address space. Compact it, or raise the limit of the process."
     case .tooLarge(let what, let byteCount, let limit):
       "\(what) of \(byteCount) bytes is too large; the limit is \(limit) bytes."
     case .exhausted(let what, let limit):

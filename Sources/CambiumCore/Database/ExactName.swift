@@ -1,12 +1,12 @@
-/// A name as the catalog tells names apart: by its bytes.
+/// A text that is told apart from others by its bytes, as the catalog and maps do with theirs.
 ///
 /// `String` takes two spellings of one letter (é, and e with an accent) for equal.
 ///
 /// Pointers: the text's own bytes, during one call and within their count.
-struct ExactName: Hashable, Comparable {
-  private(set) var text: String
+package struct ExactName: Hashable, Comparable, Sendable {
+  package private(set) var text: String
 
-  init(_ text: String) {
+  package init(_ text: String) {
     self.text = text
     // On Linux every text is; it costs a look.
     self.text.makeContiguousUTF8()
@@ -22,18 +22,20 @@ struct ExactName: Hashable, Comparable {
     return result
   }
 
-  static func == (left: ExactName, right: ExactName) -> Bool {
+  package static func == (left: ExactName, right: ExactName) -> Bool {
     guard left.text.utf8.count == right.text.utf8.count else { return false }
     return unsafe left.withBytes { left in
       unsafe right.withBytes { unsafe ByteComparison.order(left, $0) == 0 }
     }
   }
 
-  static func < (left: ExactName, right: ExactName) -> Bool {
+  package static func < (left: ExactName, right: ExactName) -> Bool {
     unsafe left.withBytes { left in
       unsafe right.withBytes { unsafe ByteComparison.order(left, $0) < 0 }
     }
   }
 
-  func hash(into hasher: inout Hasher) { unsafe withBytes { unsafe hasher.combine(bytes: $0) } }
+  package func hash(into hasher: inout Hasher) {
+    unsafe withBytes { unsafe hasher.combine(bytes: $0) }
+  }
 }

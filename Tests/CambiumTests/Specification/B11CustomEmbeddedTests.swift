@@ -163,6 +163,8 @@ final class SpecRight: Object {
       #expect((dynamic["start"] as? DynamicObject)?["x"] as? Double == 5)
       dynamic["start"] = nil
       #expect(track.start == SpecPosition(0, 0), "Null reads as the default.")
+      let copy = SpecTrack(value: track)
+      #expect(copy.start == SpecPosition(0, 0) && copy.end == track.end)
       let schema = try #require(realm.schema["SpecTrack"])
       #expect(schema["start"]?.objectClassName == "SpecSpot" && schema["start"]?.isOptional == true)
       #expect(schema["points"]?.isArray == true && schema["points"]?.isOptional == false)

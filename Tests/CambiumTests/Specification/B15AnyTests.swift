@@ -347,4 +347,29 @@ extension SpecFile {
       #expect(first.isInvalidated && inner.isInvalidated && list.isInvalidated)
     }
   }
+
+  @Test func `each of many dictionaries of a list is changed, wherever it has gone`() throws {
+    let realm = try specRealm([SpecAny.self, SpecAnyTarget.self])
+    let object = SpecAny(1)
+    let count = 2000
+    object.list.append(objectsIn: (0..<count).map { .fromDictionary(["n": .int($0)]) })
+    for number in 0..<count { object.map["k\(number)"] = .fromArray([.int(number)]) }
+    try realm.write { realm.add(object) }
+    try realm.write {
+      for value in object.list { value.dictionaryValue?["seen"] = .bool(true) }
+      for key in object.map.keys { object.map[key]?.listValue?.append(.none) }
+      let held = Array(object.list).compactMap(\.dictionaryValue)
+      object.list.remove(at: 0)
+      object.list.insert(.int(0), at: 10)
+      for (number, entries) in held.enumerated().dropFirst() {
+        if number % 97 == 0 { entries["late"] = .int(number) }
+      }
+      #expect(held[0].isInvalidated && held[97]["late"] == .int(97))
+    }
+    let seen = Array(object.list).compactMap(\.dictionaryValue)
+    #expect(seen.count == count - 1 && seen.allSatisfy { $0["seen"] == .bool(true) })
+    #expect(
+      seen.compactMap { $0["late"]?.intValue } == stride(from: 97, to: count, by: 97).map { $0 })
+    #expect(object.map.values.allSatisfy { $0.listValue?.count == 2 })
+  }
 }

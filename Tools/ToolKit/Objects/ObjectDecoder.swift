@@ -110,6 +110,10 @@ package struct ObjectDecoder {
     guard let target = classes[className] else {
       throw TransferError("there is no class '\(className)'")
     }
+    guard !target.isEmbedded else {
+      throw TransferError(
+        "an object of '\(className)' lives inside of another, and is not linked to")
+    }
     let json = Self.reference(json, target.primaryKeyProperty)
     if let key = target.primaryKeyProperty, json["$key"] == nil {
       _ = try single(json, of: key)

@@ -97,18 +97,22 @@ class Edits {
     this.#tell();
     try {
       const { version } = await send("save", { edits: sent.map(message) });
-      this.list = [];
+      this.list = this.#after(sent);
       this.#earlier = [];
       this.failure = null;
       return version;
     } catch (error) {
       const { conflicts, edit: refused } = error.answer ?? {};
       this.failure = error.message;
-      this.list = sent.map((edit, index) => ({
-        ...edit,
-        conflicts: conflicts?.filter((each) => each.edit === index) ?? [],
-        reason: index === refused ? error.message : null,
-      }));
+      this.list = this.list.map((edit) => {
+        const index = sent.indexOf(edit);
+        if (index < 0) return edit;
+        return {
+          ...edit,
+          conflicts: conflicts?.filter((each) => each.edit === index) ?? [],
+          reason: index === refused ? error.message : null,
+        };
+      });
       return null;
     } finally {
       this.isSaving = false;
@@ -122,8 +126,16 @@ class Edits {
     return { id, change, class: className, row, key, label, conflicts: [], reason: null, ...values };
   }
 
+  // What was edited while `sent` was saved: of values that were saved the store has the new ones.
+  #after(sent) {
+    return this.list.filter((edit) => !sent.includes(edit)).map((edit) => {
+      const saved = sent.find((other) => edit.change === "set" && other.change === "set" &&
+        other.class === edit.class && other.row === edit.row && other.property === edit.property);
+      return saved ? { ...edit, old: saved.new } : edit;
+    });
+  }
+
   #step(list) {
-    if (this.isSaving) return;
     this.#earlier.push(this.list);
     this.list = list;
     this.failure = null;

@@ -53,7 +53,8 @@ class Store {
   reach(className, isDeep) {
     const found = new Set([className]);
     for (const name of found) {
-      if (name !== className && !isDeep) break;
+      // What is embedded is shown with what it has inside.
+      if (name !== className && !isDeep && !this.find(name)?.embedded) continue;
       for (const property of this.find(name)?.properties ?? []) {
         if (property.target) found.add(property.target);
       }

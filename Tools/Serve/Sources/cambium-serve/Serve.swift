@@ -13,6 +13,7 @@ enum Serve {
     guard CommandLine.arguments.count == 2,
       let settings = try? WebSettings(argument: CommandLine.arguments[1])
     else { end("This is a part of the command-line tool: run 'cambium serve PATH'.", status: 64) }
+    WebService.endOnFailure(say)
     do {
       let service = try await WebService(settings, warn: say)
       try await application(service, port: settings.port).runService()
@@ -43,7 +44,9 @@ enum Serve {
       logger: logger)
   }
 
-  private static func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+  @Sendable private static func say(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
+  }
 
   private static func end(_ text: String, status: Int32) -> Never {
     say("error: \(text)")
