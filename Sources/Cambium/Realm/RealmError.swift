@@ -50,7 +50,7 @@ public struct RLMError: CustomNSError, LocalizedError, Hashable, Sendable {
     case fileOperationFailed = 19
     /// The file is no database, is damaged, or needs another key.
     case invalidDatabase = 20
-    /// The file has another kind of history.
+    /// Not used.
     case incompatibleHistories = 21
     /// Not used locally.
     case noSubscriptionForWrite = 22
