@@ -63,6 +63,12 @@ import Testing
     #expect(Set(one.numbers) == [0, 1])
   }
 
+  @Test func `lists and dictionaries are elements of an unmanaged set, each for itself`() {
+    let shelf = Shelf()
+    shelf.anything.insert(objectsIn: [.none, .fromArray([.int(1)]), .fromDictionary([:])])
+    #expect(shelf.anything.count == 3)
+  }
+
   @Test func `an unmanaged set of many gives its elements one by one`() {
     let shelf = Shelf()
     shelf.numbers.insert(objectsIn: (0..<20_000).map { Double($0) })

@@ -55,6 +55,15 @@
       _ = try run("export", store, "--output", text)
     }
 
+    @Test func `what is imported from a private Realm file is private`() throws {
+      let old = folder.file("old.realm")
+      try FileManager.default.copyItem(atPath: Self.sample("tiny"), toPath: old)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: old)
+      _ = try run("import", old, store)
+      let rights = try FileManager.default.attributesOfItem(atPath: store)[.posixPermissions]
+      #expect(rights as? Int == 0o600)
+    }
+
     @Test func `a Realm file is imported with its classes`() throws {
       let text = try run("import", Self.sample("tiny"), store)
       #expect(text == "Dog: 2 created\nAll of it was compared with the old file.\n")

@@ -149,7 +149,7 @@ struct ImportCommand: ParsableCommand {
       let report = try Realm.bringRealmFile(
         document, key: sourceKey, into: try newStore(place.location, try options.key()),
         progress: options.progress)
-      try place.finish()
+      try place.finish(as: document)
       options.json
         ? Output.line(report.json(location.path).pretty) : report.printForPeople()
     } catch {

@@ -231,10 +231,10 @@ struct PlainSet<Element: Hashable> {
       case let number as Double where number.isNaN: self = .notANumber
       case let number as Float where number.isNaN: self = .notANumber
       case let value as AnyRealmValue:
-        if case .object = value {
-          self = .element(element)
-        } else {
-          self = .bytes(StoredAny(scalar: value).orderedKey)
+        switch value {
+        // Lists and dictionaries are refused when the set comes to a Realm.
+        case .object, .list, .dictionary: self = .element(element)
+        default: self = .bytes(StoredAny(scalar: value).orderedKey)
         }
       default: self = .element(element)
       }

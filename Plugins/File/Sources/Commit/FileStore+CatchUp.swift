@@ -224,10 +224,7 @@ extension FileStore {
         Damage(.bounds, at: newest.record, "more is in use than the newest head has blocks"))
     }
     blocks.extend(toBlockCount: newest.blockCount)
-    guard blocks.hasPlausibleCounts else {
-      throw .damaged(
-        Damage(.bounds, at: directory.page, "the free map has other free blocks than it says"))
-    }
+    guard blocks.hasPlausibleCounts else { throw directory.wrongCount }
     books.space = Space(blocks)
     books.directory = directory
     books.records = records.map(FileBooks.LiveRecord.init)

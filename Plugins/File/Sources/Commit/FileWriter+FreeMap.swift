@@ -54,8 +54,7 @@ extension FileWriter {
     let update = try writeFreeMap()
     var directory = store.books.withLock { $0.directory }
     guard update.stored.isPlausible(firstBlock: store.sector.firstBlock) else {
-      throw .damaged(
-        Damage(.bounds, at: directory.page, "the free map has other free blocks than it says"))
+      throw directory.wrongCount
     }
     let kept = rebuildsFreeMap ? 0 : min(fileVersion, Version(threshold / 2))
     let oldest = store.oldestSpaceVersion(newest: fileVersion)

@@ -75,6 +75,11 @@ struct FreeMapDirectory: Sendable {
     }
   }
 
+  /// What is wrong when there are other free blocks than the map says.
+  var wrongCount: StoreError {
+    .damaged(Damage(.bounds, at: page, "the free map has other free blocks than it says"))
+  }
+
   private static func damaged(_ reference: PageReference) -> StoreError {
     .damaged(Damage(.bounds, at: reference, "the free map's directory"))
   }

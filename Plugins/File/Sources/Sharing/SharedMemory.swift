@@ -118,10 +118,11 @@ import Synchronization
   private static func mayBeLockFile(
     _ device: PosixDevice, _ byteCount: Int
   ) throws(DeviceError) -> Bool {
-    if [SharedLayout.byteCount, SharedLayout.mappedByteCount].contains(byteCount) { return true }
     let bytes = try beginning(of: device, byteCount)
     if bytes == SharedLayout.magicBytes || bytes.allSatisfy({ $0 == 0 }) { return true }
-    return byteCount <= 1 << 16 && !FileLayout.Identity.magicBytes.starts(with: bytes)
+    if FileLayout.Identity.magicBytes.starts(with: bytes) { return false }
+    return byteCount <= 1 << 16
+      || [SharedLayout.byteCount, SharedLayout.mappedByteCount].contains(byteCount)
   }
 
   /// Whether the file at `path` is the lock file of a store.
