@@ -20,7 +20,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   // it is used. Pointers: a map's address is written out for people and never read from.
 
   enum Storage {
-    case plain([ExactName: Value])
+    case plain([ExactText: Value])
     case managed(ManagedCollection)
   }
 
@@ -67,7 +67,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   public subscript(key: Key) -> Value? {
     get {
       switch storage {
-      case .plain(let entries): entries[ExactName(key._rlmText)]
+      case .plain(let entries): entries[ExactText(key._rlmText)]
       case .managed(let state): state.value(forKey: key._rlmText)
       }
     }
@@ -132,7 +132,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     switch storage {
     case .plain(var entries):
       storage = .plain([:])
-      entries[ExactName(key._rlmText)] = value
+      entries[ExactText(key._rlmText)] = value
       storage = .plain(entries)
     case .managed(let state): state.update(key._rlmText, value)
     }
@@ -143,7 +143,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     switch storage {
     case .plain(var entries):
       storage = .plain([:])
-      entries[ExactName(key._rlmText)] = nil
+      entries[ExactText(key._rlmText)] = nil
       storage = .plain(entries)
     case .managed(let state): state.removeEntry(key._rlmText)
     }
@@ -163,9 +163,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   ) rethrows where S.Element == (key: Key, value: Value) {
     switch storage {
     case .plain(let entries):
-      var merged: [ExactName: Value] = [:]
+      var merged: [ExactText: Value] = [:]
       for (key, value) in sequence {
-        let name = ExactName(key._rlmText)
+        let name = ExactText(key._rlmText)
         let known = merged[name] ?? entries[name]
         merged[name] = try known.map { try combine($0, value) } ?? value
       }
@@ -194,7 +194,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     switch storage {
     case .plain(var plain):
       storage = .plain([:])
-      for (key, value) in zip(keys, values) { plain[ExactName(key)] = value }
+      for (key, value) in zip(keys, values) { plain[ExactText(key)] = value }
       storage = .plain(plain)
     case .managed(let state): state.update(keys, values, readsOld: false) { $1 }
     }

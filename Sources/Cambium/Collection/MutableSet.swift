@@ -220,14 +220,14 @@ struct PlainSet<Element: Hashable> {
   /// An element as sets of managed objects tell elements apart: texts by their bytes, a NaN from numbers alone,
   /// numbers of any type by value.
   private enum Member: Hashable {
-    case text(ExactName)
+    case text(ExactText)
     case bytes([UInt8])
     case notANumber
     case element(Element)
 
     init(_ element: Element) {
       switch element {
-      case let text as String: self = .text(ExactName(text))
+      case let text as String: self = .text(ExactText(text))
       case let number as Double where number.isNaN: self = .notANumber
       case let number as Float where number.isNaN: self = .notANumber
       case let value as AnyRealmValue:

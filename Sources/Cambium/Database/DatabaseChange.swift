@@ -92,7 +92,7 @@ public enum ObjectKey: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .int(let key), .number(let key): hasher.combine(key)
-    case .string(let key): hasher.combine(ExactName(key))
+    case .string(let key): hasher.combine(ExactText(key))
     case .objectId(let key): hasher.combine(key)
     case .uuid(let key): hasher.combine(key)
     case .null: hasher.combine(0)

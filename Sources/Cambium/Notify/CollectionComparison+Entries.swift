@@ -63,7 +63,7 @@ extension CollectionComparison {
       let isModified = after.link.map {
         place.target != nil && (modified.contains($0) || rows?.isReplaced($0) ?? false)
       }
-      if assigned.contains(ExactName(key)) || !before.isEqual(to: after) || isModified ?? false {
+      if assigned.contains(ExactText(key)) || !before.isEqual(to: after) || isModified ?? false {
         changes.modifications.append(key)
       }
     }

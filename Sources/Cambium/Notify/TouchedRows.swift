@@ -13,7 +13,7 @@ struct TouchedRows: Sendable {
   /// The edits of collections, by their columns and the keys of their owners.
   private(set) var edits: [CollectionKey: PositionalEdits] = [:]
   /// The keys that were assigned in maps, by their columns and the keys of their owners.
-  private(set) var entries: [CollectionKey: Set<ExactName>] = [:]
+  private(set) var entries: [CollectionKey: Set<ExactText>] = [:]
   /// Whether more rows were touched than are told apart; the sets say nothing then.
   private(set) var isMany = false
   /// How many keys were noted, some perhaps more than once.
@@ -93,7 +93,7 @@ struct TouchedRows: Sendable {
   mutating func assign(_ key: String, of map: CollectionKey) {
     assign(map.column, map.owner)
     if isMany { return }
-    entries[map, default: []].insert(ExactName(key))
+    entries[map, default: []].insert(ExactText(key))
     limitEntries(of: map)
   }
 
@@ -105,7 +105,7 @@ struct TouchedRows: Sendable {
       entries[map] = nil
       return
     }
-    entries[map, default: []].formUnion(keys.lazy.map(ExactName.init))
+    entries[map, default: []].formUnion(keys.lazy.map(ExactText.init))
     limitEntries(of: map)
   }
 

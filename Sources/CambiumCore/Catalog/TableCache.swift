@@ -36,7 +36,7 @@ final class TableCache: Sendable {
     var epoch: UInt64 = 0
     /// A version whose pages lay in memory has other roots once they are stored.
     var root = TreeRoot.empty(.key)
-    var entries: [ExactName: Entry] = [:]
+    var entries: [ExactText: Entry] = [:]
 
     func isOf(_ head: Head) -> Bool {
       version == head.version && epoch == head.epoch && root == head.root
@@ -61,7 +61,7 @@ final class TableCache: Sendable {
   /// The table under `name` in the version of `head`, if it is known.
   func entry(_ name: String, in head: Head) -> Entry? {
     state.withLock { state in
-      state.isOf(head) ? state.entries[ExactName(name)] : nil
+      state.isOf(head) ? state.entries[ExactText(name)] : nil
     }
   }
 
@@ -72,13 +72,13 @@ final class TableCache: Sendable {
         if (head.epoch, head.version) < (state.epoch, state.version) { return }
         state.move(to: head)
       }
-      state.entries[ExactName(name)] = entry
+      state.entries[ExactText(name)] = entry
     }
   }
 
   /// Moves on to what a transaction that began at `base` has committed; `change` puts in what it has
   /// made of its tables.
-  func advance(from base: Head, to head: Head, _ change: (inout [ExactName: Entry]) -> Void) {
+  func advance(from base: Head, to head: Head, _ change: (inout [ExactText: Entry]) -> Void) {
     state.withLock { state in
       if !state.isOf(base) { state.entries.removeAll(keepingCapacity: true) }
       state.follow(head)

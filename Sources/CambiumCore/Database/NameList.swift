@@ -4,11 +4,11 @@ struct NameList<Value> {
 
   /// Where `name` is, or would be.
   private func position(of name: String) -> (index: Int, isFound: Bool) {
-    let name = ExactName(name)
+    let name = ExactText(name)
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
-      let found = ExactName(entries[middle].name)
+      let found = ExactText(entries[middle].name)
       if found == name { return (middle, true) }
       if found < name { low = middle + 1 } else { high = middle }
     }

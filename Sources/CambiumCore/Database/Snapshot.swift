@@ -16,7 +16,7 @@ public final class Snapshot: ReadTransaction, Sendable {
   let pin: Pin
   /// When it was pinned, where somebody listens.
   private let start = DatabaseEvents.now
-  private let tables = Mutex<[ExactName: KnownTable]>([:])
+  private let tables = Mutex<[ExactText: KnownTable]>([:])
   /// What the database knows of the newest version's tables; nil where nobody looks twice.
   private let cache: TableCache?
 
@@ -47,10 +47,10 @@ public final class Snapshot: ReadTransaction, Sendable {
   /// Descriptions are read once.
   public func table(_ name: String) throws(StoreError) -> Table? {
     if let known = cache?.entry(name, in: pin.head) { return known.table(source) }
-    if let known = tables.withLock({ $0[ExactName(name)] }) { return known.table }
+    if let known = tables.withLock({ $0[ExactText(name)] }) { return known.table }
     guard let table = try catalog.table(name) else { return nil }
     let known = KnownTable(table: table)
-    tables.withLock { $0[ExactName(name)] = known }
+    tables.withLock { $0[ExactText(name)] = known }
     cache?.note(TableCache.Entry(table), name, in: pin.head)
     return table
   }

@@ -4,9 +4,9 @@
 extension Transaction {
   /// Tells the catalog what has become of a key tree.
   func note(_ root: TreeRoot, keyTree name: String) throws(StoreError) {
-    if let written = unsafe writtenRoots[ExactName(name)], root.isNamed(by: written) { return }
+    if let written = unsafe writtenRoots[ExactText(name)], root.isNamed(by: written) { return }
     try put(.keyTree(root), Catalog.key(name))
-    unsafe writtenRoots[ExactName(name)] = root
+    unsafe writtenRoots[ExactText(name)] = root
   }
 
   func write(_ editor: TableEditor, _ name: String) throws(StoreError) {

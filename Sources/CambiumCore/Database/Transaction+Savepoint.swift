@@ -5,8 +5,8 @@ extension Transaction {
     fileprivate let tables: [(name: String, state: TableEditor.State)]
     fileprivate let keyTrees: [(name: String, root: TreeRoot)]
     fileprivate let names: TreeRoot
-    fileprivate let writtenRoots: [ExactName: TreeRoot]
-    fileprivate let droppedTables: [ExactName]
+    fileprivate let writtenRoots: [ExactText: TreeRoot]
+    fileprivate let droppedTables: [ExactText]
     fileprivate let hasNewLayout: Bool
   }
 

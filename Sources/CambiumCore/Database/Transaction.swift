@@ -11,12 +11,12 @@ public final class Transaction: WriteTransaction {
   var names: KeyTreeEditor
   // Exclusivity is not checked: a transaction has one user, and no access to these calls out.
   @exclusivity(unchecked) var tables = NameList<TableEditor>()
-  @exclusivity(unchecked) var droppedTables: [ExactName] = []
+  @exclusivity(unchecked) var droppedTables: [ExactText] = []
   @exclusivity(unchecked) var keyTrees = NameList<KeyTreeEditor>()
   /// Whether this transaction has raised the layout's generation.
   @exclusivity(unchecked) var hasNewLayout = false
   /// What the catalog says of the key trees that are being edited.
-  @exclusivity(unchecked) var writtenRoots: [ExactName: TreeRoot] = [:]
+  @exclusivity(unchecked) var writtenRoots: [ExactText: TreeRoot] = [:]
   /// What callers hold for this transaction beside its pages, in bytes; the budget counts it.
   @exclusivity(unchecked) package var heldByteCount = 0
   /// Whether all pages are to go to the store, however few were changed.
@@ -138,7 +138,7 @@ public final class Transaction: WriteTransaction {
     }
     let editor = KeyTreeEditor(root: root, context: context)
     unsafe keyTrees[name] = editor
-    unsafe writtenRoots[ExactName(name)] = root
+    unsafe writtenRoots[ExactText(name)] = root
     return editor
   }
 
@@ -173,13 +173,13 @@ public final class Transaction: WriteTransaction {
       guard let editor = try editTable(name) else { return false }
       for root in try editor.flush() { context.abandon(root: root) }
       unsafe tables[name] = nil
-      unsafe droppedTables.append(ExactName(name))
+      unsafe droppedTables.append(ExactText(name))
       try remove(Catalog.descriptionKey(name))
       try raiseLayoutGeneration()
     case .keyTree:
       context.abandon(root: try editKeyTree(name).flush())
       unsafe keyTrees[name] = nil
-      unsafe writtenRoots[ExactName(name)] = nil
+      unsafe writtenRoots[ExactText(name)] = nil
     case .value, .deadRoot, .tableDescription:
       break
     }
@@ -280,8 +280,8 @@ public final class Transaction: WriteTransaction {
 
   /// Notes what the tables that were touched have become; of a name that was dropped and given again,
   /// the new table.
-  func noteTables(_ known: inout [ExactName: TableCache.Entry]) {
+  func noteTables(_ known: inout [ExactText: TableCache.Entry]) {
     for name in unsafe droppedTables { known[name] = nil }
-    for (name, editor) in unsafe tables.entries { known[ExactName(name)] = editor.written }
+    for (name, editor) in unsafe tables.entries { known[ExactText(name)] = editor.written }
   }
 }

@@ -3,7 +3,7 @@
 /// `String` takes two spellings of one letter (é, and e with an accent) for equal.
 ///
 /// Pointers: the text's own bytes, during one call and within their count.
-package struct ExactName: Hashable, Comparable, Sendable {
+package struct ExactText: Hashable, Comparable, Sendable {
   package private(set) var text: String
 
   package init(_ text: String) {
@@ -18,18 +18,18 @@ package struct ExactName: Hashable, Comparable, Sendable {
       let result = unsafe text.utf8.withContiguousStorageIfAvailable({
         unsafe body(UnsafeRawBufferPointer($0))
       })
-    else { preconditionFailure("A name's bytes lie in one place.") }
+    else { preconditionFailure("A text's bytes lie in one place.") }
     return result
   }
 
-  package static func == (left: ExactName, right: ExactName) -> Bool {
+  package static func == (left: ExactText, right: ExactText) -> Bool {
     guard left.text.utf8.count == right.text.utf8.count else { return false }
     return unsafe left.withBytes { left in
       unsafe right.withBytes { unsafe ByteComparison.order(left, $0) == 0 }
     }
   }
 
-  package static func < (left: ExactName, right: ExactName) -> Bool {
+  package static func < (left: ExactText, right: ExactText) -> Bool {
     unsafe left.withBytes { left in
       unsafe right.withBytes { unsafe ByteComparison.order(left, $0) < 0 }
     }
