@@ -29,6 +29,34 @@
       try fill(path)
     }
 
+    @Test func `a write to a folder that was deleted or replaced is refused, and it can be read`()
+      throws
+    {
+      let store = try RocksDBStore(path: path)
+      let model = try StoreModel(store, seed: 1)
+      try model.commit()
+      #expect(store.isInPlace)
+      let aside = folder.file("aside")
+      try FileManager.default.moveItem(atPath: path, toPath: aside)
+      for isReplaced in [false, true] {
+        if isReplaced {
+          // RocksDB lets a path in once in a process.
+          try fill(folder.file("other"))
+          try FileManager.default.moveItem(atPath: folder.file("other"), toPath: path)
+        }
+        #expect(!store.isInPlace)
+        // Who has just looked does not look again for a millisecond.
+        usleep(2_000)
+        #expect(throws: StoreError.moved(path: path)) { try store.beginWrite() }
+        #expect(try store.newestHead().version == 1)
+      }
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: aside, toPath: path)
+      try model.commit()
+      try store.close()
+      #expect(try RocksDBStore(path: path).newestHead().version == 2)
+    }
+
     @Test(arguments: [false, true])
     func `a folder that another process has open is not deleted, and the error says who has it`(
       isReadOnly: Bool

@@ -50,6 +50,28 @@ import Testing
     #expect(!names.contains { $0.hasPrefix(left) }, "\(names)")
   }
 
+  @Test
+  func `who opens the place of a deleted file gets a new one, and the old one is not written`()
+    throws
+  {
+    let configuration = configuration("deleted")
+    let old = try Realm(configuration: configuration)
+    try fill(old, 0..<2)
+    try FileManager.default.removeItem(at: folder.url("deleted.cambium"))
+    let new = try Realm(configuration: configuration)
+    #expect(new.isEmpty)
+    try fill(new, 5..<6)
+    let again = try Realm(configuration: configuration)
+    #expect(Array(again.objects(Person.self).map(\.id)) == [5])
+    // The one that lies nowhere can be read.
+    #expect(Array(old.objects(Person.self).map(\.id)) == [0, 1])
+    let error = #expect(throws: Realm.Error.self) { try fill(old, 7..<8) }
+    #expect(error?.code == .fileAccess)
+    #expect(error?.localizedDescription.contains("deleted or moved away") == true)
+    #expect(!old.isInWriteTransaction && !old.isEmpty)
+    #expect(Array(new.objects(Person.self).map(\.id)) == [5])
+  }
+
   @Test func `a seed that is no database is named, and no copy of it is made`() throws {
     try Data("no database".utf8).write(to: folder.url("seed"))
     var configuration = configuration("seeded")

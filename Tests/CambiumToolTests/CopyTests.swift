@@ -114,6 +114,31 @@ import Testing
       #expect(try digest(folder.file("sealed"), ["--key-file", key]) == digest(path))
     }
 
+    #if Zstd
+      @Test(arguments: ["copy", "compact"])
+      func `what is encrypted stays so unless 'none' is said`(command: String) throws {
+        try makeStore(rows: 100)
+        let key = try makeKey("key")
+        let (sealed, new) = (folder.file("sealed"), folder.file("new"))
+        #expect(try ToolRunner.run("copy", path, sealed, "--new-key-file", key).status == 0)
+        let target = command == "compact" ? ["--output", new] : [new]
+        func run(_ codec: String) throws -> ToolRunner.Outcome {
+          try ToolRunner.run(
+            arguments: [command, sealed] + target + ["--key-file", key, "--codec", codec])
+        }
+        let refused = try run("zstd:3")
+        #expect(refused.status == 1 && !exists("new"))
+        #expect(
+          refused.errors.contains("--codec zstd:3+aes-256-gcm")
+            && refused.errors.contains("--codec none"), "\(refused.errors)")
+        #expect(try run("zstd:3+aes-256-gcm").status == 0)
+        #expect(try digest(new, ["--key-file", key]) == digest(path))
+        try FileManager.default.removeItem(atPath: new)
+        #expect(try run("none").status == 0)
+        #expect(try digest(new) == digest(path))
+      }
+    #endif
+
     @Test func `a wrong key, none, and a key that others may read`() throws {
       try makeStore(rows: 100)
       let key = try makeKey("key")

@@ -137,11 +137,16 @@ import Testing
     #expect(await served.rows().json["total"] as? Int == 1)
   }
 
-  @Test func `what is not there is said before anything is served`() async throws {
+  @Test(arguments: [false, true])
+  func `what is not there is said before anything is served, and not made`(
+    isWritable: Bool
+  ) async throws {
     let folder = try TemporaryFolder()
+    let path = folder.file("none")
     await #expect {
-      _ = try await WebService(WebSettings(store: folder.file("none"))) { _ in }
+      _ = try await WebService(WebSettings(store: path, isWritable: isWritable)) { _ in }
     } throws: { WebService.text(of: $0).contains("No store at") }
+    #expect(!FileManager.default.fileExists(atPath: path))
   }
 
   @Test func `settings go through an argument as they are`() throws {

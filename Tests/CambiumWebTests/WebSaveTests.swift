@@ -119,6 +119,26 @@ import Testing
     #expect(await served.send("/api/object?class=ServedPerson&row=\(made)").cell("name") == "Ida")
   }
 
+  @Test func `edits go to the file that has taken the place of another, and nowhere if none has`()
+    async throws
+  {
+    let served = try await ServedStore(people: 3)
+    let other = try await ServedStore(people: 1)
+    let row = try await person(served, 0)
+    try FileManager.default.removeItem(atPath: served.path)
+    let edit = set(row, "0", "name", "name 0", "Ada")
+    let lost = try await served.save([edit])
+    #expect(lost.status == 500, "\(lost.text)")
+    #expect(lost.text.contains("No store at"), "\(lost.text)")
+    #expect(!FileManager.default.fileExists(atPath: served.path))
+    await other.service.close()
+    try FileManager.default.copyItem(atPath: other.path, toPath: served.path)
+    #expect(await served.rows().rows.count == 1)
+    let saved = try await served.save([edit])
+    #expect(saved.status == 200, "\(saved.text)")
+    #expect(try served.read { $0.objects(ServedPerson.self).map(\.name) } == ["Ada"])
+  }
+
   @Test(
     arguments: [
       ("age", "0", "old", "integer"), ("age", "0", nil, "null"), ("id", "0", "5", "primary key"),

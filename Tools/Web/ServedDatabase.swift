@@ -1,7 +1,7 @@
 import Cambium
 import Synchronization
 
-/// The store, opened anew when somebody else has changed its schema.
+/// The store, opened anew when somebody else has changed its schema, or has put another one in its place.
 final class ServedDatabase: Sendable {
   /// Work that opens the database, and has it from then on.
   private typealias Opening = Task<RealmDatabase, any Error>
@@ -40,8 +40,13 @@ final class ServedDatabase: Sendable {
   func withCurrent<Value>(
     _ body: (RealmDatabase) async throws -> Value
   ) async throws -> Value {
-    let opening = opened()
-    let database = try await database(of: opening)
+    var opening = opened()
+    var database = try await database(of: opening)
+    if !database.isInPlace {
+      replace(opening, database)
+      opening = opened()
+      database = try await self.database(of: opening)
+    }
     do {
       return try await body(database)
     } catch let error as Realm.Error {
@@ -74,15 +79,21 @@ final class ServedDatabase: Sendable {
   private func isReplaced(
     _ opening: Opening, _ database: RealmDatabase, after error: Realm.Error
   ) -> Bool {
+    if current.withLock({ $0 != opening }) { return true }
+    guard error.code == .schemaMismatch else { return false }
+    replace(opening, database)
+    return true
+  }
+
+  /// Sees to it that another one is opened in place of `database`, unless somebody has done so.
+  private func replace(_ opening: Opening, _ database: RealmDatabase) {
     current.withLock { current in
-      if current != opening { return true }
-      guard error.code == .schemaMismatch else { return false }
+      guard current == opening else { return }
       current = Opening { [configuration] in
         // Whoever reads the old schema has to let go of it first.
         await database.close()
         return try await RealmDatabase(configuration)
       }
-      return true
     }
   }
 }

@@ -14,6 +14,23 @@ enum Codecs {
     }
   }
 
+  /// The chain that `--codec` names for the pages of a store that has `current`, or `current`.
+  ///
+  /// What is encrypted becomes plain by the name `none` alone; whoever names a new key wants encryption, whatever
+  /// else pages go through.
+  static func chain(
+    _ named: String?, insteadOf current: String, hasNewKey: Bool, path: String
+  ) throws(TransferError) -> String {
+    let chain = named ?? current
+    if hasNewKey { return encrypted(chain) }
+    guard chain != "none", chain != encrypted(chain), current == encrypted(current),
+      !current.isEmpty
+    else { return chain }
+    throw TransferError(
+      "The store at '\(path)' is encrypted, and what goes through \(chain) is not: "
+        + "'--codec \(encrypted(chain))' keeps it encrypted, '--codec none' takes that away.")
+  }
+
   /// The chain with a cipher at its end, if it has none.
   static func encrypted(_ chain: String) -> String {
     let parts = parts(chain)

@@ -17,7 +17,7 @@ struct CompactCommand: ParsableCommand {
       compacted where it lies; use 'cambium copy' to change its codec.
 
       With --codec, --train-dictionary or --new-key-file the pages go through another chain of codecs \
-      afterwards: 'zstd' or 'zstd:LEVEL', 'aes-256-gcm', both joined by '+', or 'none'. Keys are read \
+      afterwards: 'zstd' or 'zstd:LEVEL', 'aes-256-gcm', both joined by '+', or 'none', which alone takes encryption away. Keys are read \
       from files of 64 bytes, or of 128 hexadecimal digits.
       """)
 
@@ -88,16 +88,12 @@ extension CompactCommand {
   }
 
   /// What pages shall go through, unless it stays the same.
-  private func recoding(_ path: String) throws(StoreError) -> Recoding? {
+  private func recoding(_ path: String) throws -> Recoding? {
     guard codec != nil || trainDictionary || newKeyFile != nil else { return nil }
-    var chain: String
-    if let codec {
-      chain = codec
-    } else {
-      chain = try FileStore.inspect(path: path).identity.codec
-    }
+    var chain = try Codecs.chain(
+      codec, insteadOf: FileStore.inspect(path: path).identity.codec, hasNewKey: newKeyFile != nil,
+      path: path)
     if trainDictionary { chain = Codecs.compressed(chain) }
-    if newKeyFile != nil { chain = Codecs.encrypted(chain) }
     let key: CodecKey?
     if let newKeyFile {
       key = try KeyFile.read(newKeyFile)

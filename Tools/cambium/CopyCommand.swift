@@ -12,8 +12,8 @@ struct CopyCommand: ParsableCommand {
     discussion: """
       The destination must not exist: 'file:PATH' or a path alone, or 'rocksdb:PATH'. Its pages go \
       through the codecs of the source unless --codec names others: 'zstd' or 'zstd:LEVEL', \
-      'aes-256-gcm', both joined by '+', or 'none'. Keys are read from files of 64 bytes, or of 128 \
-      hexadecimal digits.
+      'aes-256-gcm', both joined by '+', or 'none', which alone takes encryption away. Keys are read \
+      from files of 64 bytes, or of 128 hexadecimal digits.
 
       The source may be in use, a RocksDB store only by others that read; the copy holds one version of \
       it. It is made in the folder 'DESTINATION.copying' and moved when the digests of both are the \
@@ -75,11 +75,10 @@ struct Copying: Encodable {
     self = try OfflineStore.withDatabase(source, key: key) { database in
       let place = try NewPlace(for: destination)
       do {
-        let named = chain ?? database.identity.codec
-        // Who names a new key wants encryption, whatever else pages go through.
+        let chain = try Codecs.chain(
+          chain, insteadOf: database.identity.codec, hasNewKey: newKey != nil, path: source.path)
         var copying = try Self.copy(
-          database, to: place.location, chain: newKey == nil ? named : Codecs.encrypted(named),
-          key: newKey ?? key, progress: progress)
+          database, to: place.location, chain: chain, key: newKey ?? key, progress: progress)
         try place.finish(as: source.path)
         copying.destination = destination.path
         return copying

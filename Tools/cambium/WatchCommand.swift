@@ -40,6 +40,7 @@ struct WatchCommand: ParsableCommand {
         var left = count ?? .max
         while true {
           let sample = try Sample(database, location)
+          guard database.isInPlace else { throw StoreError.moved(path: location.path) }
           if last.map({ !$0.showsSame(as: sample) }) ?? true {
             sample.show(after: last, isJSON: options.json)
             last = sample

@@ -40,6 +40,8 @@ public final class FileStore: PageStore {
   let buffer: WriteBuffer
   /// What large commits have gathered goes through it.
   let behind: WriteBehind
+  /// Where the file lies; nil with a device of the caller's.
+  let place: FilePlace?
   let writers = WriterQueue()
   let commits: CommitSignal
   /// Who is told of commits.
@@ -112,6 +114,9 @@ public final class FileStore: PageStore {
     sector = opening.sector
     boundCodec = opening.codec
     device = opening.device
+    place = (opening.device as? PosixDevice)?.fileNumber().map { number in
+      FilePlace(path: opening.path, device: number.device, inode: number.inode)
+    }
     memory = opening.memory
     slot = opening.slot
     writerLock = (opening.device as? PosixDevice).map { [writers] device in
@@ -342,6 +347,9 @@ public final class FileStore: PageStore {
   }
 
   // MARK: What may be done
+
+  /// Whether the path still leads to this file.
+  public var isInPlace: Bool { place?.isInPlace ?? true }
 
   /// Refuses to write on at numbers that cannot rise for long.
   func ensureCountable() throws(StoreError) {

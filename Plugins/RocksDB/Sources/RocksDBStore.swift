@@ -34,6 +34,8 @@
     let state: Mutex<RocksDBState>
     /// The pages of the running write that are not in the database yet.
     let gathered = GatheredPages()
+    /// Where the folder lies.
+    private let place: FilePlace?
     let writers = WriterQueue()
     let commits = CommitSignal()
     /// Held while a commit or the end is written.
@@ -61,6 +63,7 @@
       self.path = path
       self.options = options
       let (database, record, codec) = try RocksDBOpening(path: path, options: options).open()
+      place = FilePlace(path: path)
       boundCodec = codec
       codecParameters = record.parameters
       identity = StoreIdentity(
@@ -195,7 +198,7 @@
 
     /// Waits for the writer lock and begins a write at the newest version.
     ///
-    /// Throws when the store is read-only, closed, or poisoned by a failed write or sync.
+    /// Throws when the store is read-only, closed, not in place any more, or poisoned by a failed write or sync.
     public func beginWrite() throws(StoreError) -> any PageWriter {
       if options.isReadOnly { throw .readOnly(path: path) }
       try ensureWritable()
@@ -231,6 +234,7 @@
     private func writer() throws(StoreError) -> RocksDBWriter {
       do throws(StoreError) {
         try ensureWritable()
+        try place?.check()
         try beginEpoch()
         return try withOpenState { state, database in
           state.isWriting = true
@@ -279,6 +283,9 @@
         throw fail(error, "write")
       }
     }
+
+    /// Whether the path still leads to this folder.
+    public var isInPlace: Bool { place?.isInPlace ?? true }
 
     /// Throws when the store is closed, or poisoned by a failed write or sync.
     func ensureWritable() throws(StoreError) {

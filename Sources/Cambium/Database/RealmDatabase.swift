@@ -48,6 +48,15 @@ public final class RealmDatabase: Sendable {
     state.withLock { $0.log.take() }?.end()
   }
 
+  /// Whether whoever opens the database where it was opened still gets this one.
+  ///
+  /// False once its file was deleted, moved away or replaced: then it can be read, and not be written.
+  ///
+  /// May be called from any thread, and asks the system; true when the database was closed.
+  public var isInPlace: Bool {
+    state.withLock { $0.database }?.coordinator.database.isInPlace ?? true
+  }
+
   // MARK: Reading
 
   /// Runs `body` on the newest version and returns what it returns; may be called from any thread, and

@@ -75,7 +75,7 @@ final class Coordinator: Sendable {
     let slot = slot(configuration.identity)
     // Opening and closing take the slot's lock, so that a database is never open twice.
     let result = slot.coordinator.withLock { current -> Result<Coordinator, RLMError> in
-      if let coordinator = current {
+      if let coordinator = usable(current) {
         coordinator.retain()
         return .success(coordinator)
       }
@@ -95,7 +95,8 @@ final class Coordinator: Sendable {
 
   /// The coordinator of the configuration's database with one user more; nil when it is not open.
   static func current(_ configuration: Realm.Configuration) -> Coordinator? {
-    slot(configuration.identity).coordinator.withLock { coordinator in
+    slot(configuration.identity).coordinator.withLock { current in
+      let coordinator = usable(current)
       coordinator?.retain()
       return coordinator
     }
@@ -103,7 +104,13 @@ final class Coordinator: Sendable {
 
   /// Whether the configuration's database is open in this process.
   static func isOpen(_ configuration: Realm.Configuration) -> Bool {
-    slot(configuration.identity).coordinator.withLock { $0 != nil }
+    slot(configuration.identity).coordinator.withLock { usable($0) != nil }
+  }
+
+  /// The coordinator, unless its file was deleted or replaced: whoever opens that place now gets what is there.
+  private static func usable(_ coordinator: Coordinator?) -> Coordinator? {
+    guard let coordinator, coordinator.database.isInPlace else { return nil }
+    return coordinator
   }
 
   /// Counts one user more.

@@ -46,7 +46,8 @@ extension RLMError {
     switch error {
     case .notFound, .parentNotFound: .fileNotFound
     case .permissionDenied: .filePermissionDenied
-    case .notAFile, .system, .poisoned, .readOnly, .unreachable, .refused, .ownershipLost:
+    case .notAFile, .system, .poisoned, .readOnly, .unreachable, .refused, .ownershipLost,
+      .moved:
       .fileAccess
     case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .leftUnfinished:
       .invalidDatabase

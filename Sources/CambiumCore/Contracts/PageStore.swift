@@ -111,6 +111,11 @@ public protocol PageStore: AnyObject, Sendable {
   /// its pages outlive it.
   func metadata(from first: Version, through pin: Pin) throws(StoreError) -> [CommitMetadata]?
 
+  /// Whether whoever opens the store where it was opened still gets this one.
+  ///
+  /// False once its file was deleted, moved away or replaced; true where a store cannot tell. May ask the system. A store that is not in place refuses to begin writes with ``StoreError/moved(path:)``.
+  var isInPlace: Bool { get }
+
   /// Sizes and pins, for people and tools.
   func statistics() throws(StoreError) -> StoreStatistics
 
@@ -136,6 +141,9 @@ extension PageStore {
 
   /// None.
   public var codecParameters: [UInt8] { [] }
+
+  /// True: the store cannot tell.
+  public var isInPlace: Bool { true }
 
   /// 0: the store makes no use of it.
   public var readAheadCount: Int { 0 }

@@ -62,6 +62,9 @@ extension StoreError: CustomStringConvertible {
         + "(exec), or let go of all that it has inherited of it and open it again."
     case .addressSpaceExhausted(let path, let byteCount):
       "Cannot map \(byteCount) bytes of '\(path)': not enough address space. Compact it, or raise the limit of the process."
+    case .moved(let path):
+      "'\(path)' was deleted or moved away while it was open, or replaced by another one, so nothing is written to it "
+        + "any more. Put it back, or let go of all that uses it and open it again."
     case .tooLarge(let what, let byteCount, let limit):
       "\(what) of \(byteCount) bytes is too large; the limit is \(limit) bytes."
     case .exhausted(let what, let limit):

@@ -64,6 +64,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case forked(path: String)
   /// The addresses of the machine do not suffice to map the file.
   case addressSpaceExhausted(path: String, byteCount: Int)
+  /// The store's file or folder was deleted or moved away while it was open, or another one has its place. Nothing is
+  /// written any more; what is open can be read.
+  case moved(path: String)
   /// A value or key is larger than the format can hold.
   case tooLarge(what: String, byteCount: Int, limit: Int)
   /// A supply that the format bounds is used up: `what` says of what there are no more.

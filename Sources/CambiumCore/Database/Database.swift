@@ -113,6 +113,9 @@ public final class Database: Sendable {
   /// What the store is.
   public var identity: StoreIdentity { store.identity }
 
+  /// Whether whoever opens the database where it was opened still gets this one; see ``PageStore/isInPlace``.
+  public var isInPlace: Bool { store.isInPlace }
+
   /// The newest version.
   ///
   /// While it stays the newest and somebody holds it, every call returns the same snapshot. One that

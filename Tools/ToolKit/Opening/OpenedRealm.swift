@@ -25,7 +25,8 @@ package enum OpenedRealm {
     configuration.store = StoreChoice(kind: location.choice.kind, isRemote: isRemote) {
       request throws(StoreError) in
       do throws(StoreError) {
-        return try location.openExisting(isReadOnly: request.isReadOnly, key: key)
+        return try location.openExisting(
+          isReadOnly: request.isReadOnly, key: key, upgradesFormat: request.upgradesFormat)
       } catch .codecFailure(let codec, _) where key == nil {
         throw KeyFile.missing(codec, location.path)
       }

@@ -5,7 +5,7 @@ import CambiumStoreKit
 extension FileStore {
   /// Waits for the writer lock and begins a write at the newest version.
   ///
-  /// Throws when the store is read-only, closed, or poisoned by a failed sync.
+  /// Throws when the store is read-only, closed, not in place any more, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     if options.isReadOnly { throw .readOnly(path: path) }
     try storeWhatOthersLeft()
@@ -91,6 +91,7 @@ extension FileStore {
   ) throws(StoreError) -> Head {
     do throws(StoreError) {
       try ensureWritable()
+      try place?.check()
       try ensureCountable()
       // Only the first write has something to mend or begins an epoch; others need not wait for a sync.
       if memory.condition != .clean {
