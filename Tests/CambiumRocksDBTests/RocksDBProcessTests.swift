@@ -32,6 +32,40 @@
       kill(getpid(), SIGKILL)
     }
 
+    @Test
+    func `a store that was opened by a relative path stays where it is when the process moves`()
+      async throws
+    {
+      let elsewhere = folder.file("elsewhere")
+      for path in [path, elsewhere + "/store"] {
+        try FileManager.default.createDirectory(
+          atPath: elsewhere, withIntermediateDirectories: true)
+        let store = try RocksDBStore(path: path)
+        try StoreModel(store, seed: 5).commit()
+        try store.close()
+      }
+      let before = try FileManager.default.contentsOfDirectory(atPath: elsewhere + "/store")
+        .sorted()
+      await #expect(processExitsWith: .success) {
+        [home = folder.path as String, elsewhere = elsewhere as String] in
+        #expect(chdir(home) == 0)
+        let store = try RocksDBStore(path: "store", options: Self.options())
+        #expect(chdir(elsewhere) == 0)
+        let model = try StoreModel(store, seed: 21)
+        // More than one file of pages.
+        for _ in 0..<40 { try model.commit() }
+        try store.compact()
+        #expect(try store.statistics().totalByteCount > 0)
+        try store.close()
+      }
+      let after = try FileManager.default.contentsOfDirectory(atPath: elsewhere + "/store").sorted()
+      #expect(before == after)
+      let moved = try RocksDBStore(path: path)
+      #expect(try moved.newestHead().version == 41)
+      #expect(try moved.check(reachable: FakeTree.read(moved).extents) == [])
+      #expect(try RocksDBStore(path: elsewhere + "/store").newestHead().version == 1)
+    }
+
     @Test(arguments: [[Durability.full], [.relaxed], [.relaxed, .full]])
     func `a killed process loses no commit and leaves nothing else`(
       durabilities: [Durability]

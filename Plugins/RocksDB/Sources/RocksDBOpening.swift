@@ -16,7 +16,7 @@
       let claim = try folder.claim(isReadOnly: options.isReadOnly)
       let database: RocksDatabase
       do throws(RocksFailure) {
-        database = try RocksDatabase(path: path, options: options, claim: claim)
+        database = try RocksDatabase(options: options, claim: claim)
       } catch {
         claim.end()
         if error.isOwnLock { throw .inUse(path: path, holder: "this process") }

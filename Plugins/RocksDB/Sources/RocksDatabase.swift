@@ -33,8 +33,10 @@
           + "Open '\(path)' in another program that is run (exec) after the fork")
     }
 
-    /// Opens the database in the folder at `path`, and makes it when `claim` says that it is new.
-    init(path: String, options: RocksDBOptions, claim: FolderClaim) throws(RocksFailure) {
+    /// Opens the database in the claimed folder, and makes it when the claim says that it is new.
+    ///
+    /// By its path without links, which stays right whatever folder the process works in later.
+    init(options: RocksDBOptions, claim: FolderClaim) throws(RocksFailure) {
       self.claim = claim
       let settings = unsafe rocksdb_options_create()
       defer { unsafe rocksdb_options_destroy(settings) }
@@ -46,8 +48,8 @@
       do throws(RocksFailure) {
         unsafe opened = try unsafe Self.attempt { error in
           unsafe options.isReadOnly
-            ? rocksdb_open_for_read_only(settings, path, 0, &error)
-            : rocksdb_open(settings, path, &error)
+            ? rocksdb_open_for_read_only(settings, claim.folder, 0, &error)
+            : rocksdb_open(settings, claim.folder, &error)
         }
       } catch {
         unsafe Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
