@@ -67,6 +67,28 @@ import Testing
     #expect(try FileStore(path: path).newestHead().version == 2)
   }
 
+  @Test func `what was committed before the file was moved is stored in it at the end`() throws {
+    var options = FileStoreOptions()
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.settleDelayNanoseconds = 3_600_000_000_000
+    let aside = folder.file("aside")
+    let database = try Database(store: FileStore(path: path, options: options))
+    for number in 0..<5 as Range<UInt8> {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("number", [number])
+      _ = try transaction.commit(durability: .relaxed)
+    }
+    #expect(try database.snapshot().value("number") == [4])
+    try FileManager.default.moveItem(atPath: path, toPath: aside)
+    pass()
+    #expect(throws: StoreError.moved(path: path)) { try database.beginWrite() }
+    try database.close()
+    let moved = try Database(store: FileStore(path: aside))
+    #expect(try moved.snapshot().value("number") == [4])
+    #expect(try moved.verify().findings == [])
+    try moved.close()
+  }
+
   @Test func `nothing is written to the one that takes its place`() throws {
     let store = try FileStore(path: path)
     for _ in 0..<3 { try commit(store) }

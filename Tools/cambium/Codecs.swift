@@ -23,8 +23,7 @@ enum Codecs {
   ) throws(TransferError) -> String {
     let chain = named ?? current
     if hasNewKey { return encrypted(chain) }
-    guard chain != "none", chain != encrypted(chain), current == encrypted(current),
-      !current.isEmpty
+    guard chain != "none", chain != encrypted(chain), current == encrypted(current)
     else { return chain }
     throw TransferError(
       "The store at '\(path)' is encrypted, and what goes through \(chain) is not: "

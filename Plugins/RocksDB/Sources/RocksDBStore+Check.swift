@@ -8,8 +8,8 @@
     /// The total is what all files of the folder take; free is what neither the newest version nor a
     /// pin needs, which compaction gives back: deleted pages, and logs of what is in other files too.
     public func statistics() throws(StoreError) -> StoreStatistics {
-      let total = StoreFolder(path: path).byteCount
-      return try withOpenState { state, _ in
+      try withOpenState { state, database in
+        let total = StoreFolder(path: database.folder).byteCount
         let pending = Int(state.ledger.pendingUnitCount) * Extent.unitByteCount
         return StoreStatistics(
           totalByteCount: total,

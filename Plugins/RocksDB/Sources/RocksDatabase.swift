@@ -20,6 +20,8 @@
     private static let firstForkCount = cambium_fork_count()
     /// What keeps others out, besides RocksDB's own lock.
     private let claim: FolderClaim
+    /// The folder's path without links, which stays right whatever folder the process works in later.
+    var folder: String { claim.folder }
 
     /// Whether this process was forked from one that used RocksDB: its threads are not there, and what
     /// waits for them waits for ever.
@@ -34,8 +36,6 @@
     }
 
     /// Opens the database in the claimed folder, and makes it when the claim says that it is new.
-    ///
-    /// By its path without links, which stays right whatever folder the process works in later.
     init(options: RocksDBOptions, claim: FolderClaim) throws(RocksFailure) {
       self.claim = claim
       let settings = unsafe rocksdb_options_create()

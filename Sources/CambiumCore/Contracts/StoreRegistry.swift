@@ -79,16 +79,17 @@ public struct StoreLocation: Sendable {
 
   /// Opens the store that is there, through the codec that it names itself, made with `key`.
   ///
-  /// None is made: throws ``StoreError/notFound(path:)`` then. Otherwise throws what opening throws, ``StoreError/codecUnavailable(codec:advice:)`` when that codec has
+  /// None is made, except in memory: throws ``StoreError/notFound(path:)`` then. Otherwise throws what opening
+  /// throws, ``StoreError/codecUnavailable(codec:advice:)`` when that codec has
   /// not joined ``CodecRegistry``, and ``StoreError/codecFailure(codec:reason:)`` when it needs a key.
   public func openExisting(
     isReadOnly: Bool, key: CodecKey? = nil, upgradesFormat: Bool = true
   ) throws(StoreError) -> any PageStore {
-    var request = StoreRequest(path: path, isReadOnly: true)
+    // Who may write would make one that is missing; one in memory ends when it is closed.
+    var request = StoreRequest(path: path, isReadOnly: isReadOnly || !choice.isVolatile)
     do throws(StoreError) {
-      // Who may write would make one that is missing.
       let found = try choice.open(request)
-      if isReadOnly || choice.isVolatile { return found }
+      if request.isReadOnly == isReadOnly { return found }
       try found.close()
     } catch .codecMismatch(_, let found, _) {
       request.codec = try CodecRegistry.codec(found, key: key)

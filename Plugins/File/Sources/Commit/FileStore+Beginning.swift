@@ -37,7 +37,11 @@ extension FileStore {
   ///
   /// `stores` says that it makes the newest version once more.
   func writer(stores: Bool = false) throws(StoreError) -> FileWriter {
-    do throws(StoreError) { try makeRoom() } catch {
+    do throws(StoreError) {
+      // What was committed is stored wherever the file lies by now.
+      if !stores { try place?.check() }
+      try makeRoom()
+    } catch {
       releaseWriterLock()
       throw error
     }
@@ -91,7 +95,6 @@ extension FileStore {
   ) throws(StoreError) -> Head {
     do throws(StoreError) {
       try ensureWritable()
-      try place?.check()
       try ensureCountable()
       // Only the first write has something to mend or begins an epoch; others need not wait for a sync.
       if memory.condition != .clean {
