@@ -26,6 +26,27 @@ import Testing
     }
   }
 
+  /// Null values that end where they began would let each value between them be the whole blob.
+  @Test(arguments: [2, 4] as [Int64])
+  func `null values do not hide that others share what they have`(type: Int64) throws {
+    for (ends, isSound) in [([4, 4, 8, 8], true), ([4, 0, 4, 0], false), ([8, 0, 8, 8], false)] {
+      var builder = FileBuilder()
+      let values = builder.refs([
+        builder.integers(ends.map { Int64($0) }), builder.blob([97, 97, 97, 0, 98, 98, 98, 0]),
+        builder.integers([0, 1, 0, 1]),
+      ])
+      let tree = builder.leaf(count: 4, [values])
+      let column = FileBuilder.Column(type: type, attributes: FileBuilder.nullable)
+      let bytes = builder.finish([column], tree: tree)
+      if isSound {
+        let found = try HandMade.values(bytes)
+        #expect(found.count == 4 && found[1] == .null && found[3] == .null && found[0] != found[2])
+      } else {
+        try HandMade.expectDamage(bytes, "ascend")
+      }
+    }
+  }
+
   private typealias Column = FileBuilder.Column
 
   /// A dictionary as formats 21 and 22 have it, with the third column that colliding hashes need.

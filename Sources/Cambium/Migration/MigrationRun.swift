@@ -93,6 +93,8 @@ struct MigrationRun {
   private func layout(
     of classes: ClassSet, in view: some ReadTransaction
   ) throws(StoreError) -> SchemaLayout {
-    try SchemaLayout(classes, SchemaApplication.storedSchema(classes, view), in: view)
+    // Classes that nobody declares keep their objects, whose links lead to what moves.
+    try SchemaLayout(
+      classes, SchemaApplication.storedSchema(classes, view), in: view, needsAll: true)
   }
 }

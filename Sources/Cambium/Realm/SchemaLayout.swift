@@ -9,13 +9,15 @@ final class SchemaLayout: Sendable {
   let classSet: ClassSet
   /// How they are stored.
   let stored: StoredSchema
-  /// The layouts, in the order of the set; behind them those of the file's other classes if values of any
-  /// type may be objects of them.
+  /// The layouts, in the order of the set; behind them those of the file's other classes if they are asked for, or
+  /// values of any type may be objects of them.
   let classes: [ClassLayout]
 
-  /// Lays out `classSet`, which is stored as `stored` says, by the tables of `view`.
+  /// Lays out `classSet`, which is stored as `stored` says, by the tables of `view`; of all tables where that
+  /// `needsAll`.
   init(
-    _ classSet: ClassSet, _ stored: StoredSchema, in view: some ReadTransaction
+    _ classSet: ClassSet, _ stored: StoredSchema, in view: some ReadTransaction,
+    needsAll: Bool = false
   ) throws(StoreError) {
     self.classSet = classSet
     self.stored = stored
@@ -30,7 +32,7 @@ final class SchemaLayout: Sendable {
           record: try view.table(storedClass.tableName)?.record
         ) { classSet.index(named: $0) })
     }
-    if classSet.hasAnyValues {
+    if needsAll || classSet.hasAnyValues {
       classes += try ForeignClasses.layouts(
         besides: Set(classes.map(\.stored.tableID)), of: classSet, from: classes.count, in: view)
     }

@@ -11,6 +11,28 @@ private enum KeyedCode {
   final class Coded: MigratedObject { @Persisted(primaryKey: true) var code = 0 }
 }
 
+private enum Unkeyed {
+  final class Part: MigratedObject { @Persisted var code = 0 }
+
+  final class Order: MigratedObject {
+    @Persisted var part: Part?
+    @Persisted var parts: List<Part>
+    @Persisted var chosen: MutableSet<Part>
+    @Persisted var named: Map<String, Part?>
+  }
+}
+
+private enum Keyed {
+  final class Part: MigratedObject { @Persisted(primaryKey: true) var code = 0 }
+
+  final class Order: MigratedObject {
+    @Persisted var part: Part?
+    @Persisted var parts: List<Part>
+    @Persisted var chosen: MutableSet<Part>
+    @Persisted var named: Map<String, Part?>
+  }
+}
+
 /// Section B23.3: migrations that change primary keys.
 @Suite struct B23PrimaryKeyMigrationTests {
   private typealias Old = BeforeMigration
@@ -58,6 +80,42 @@ private enum KeyedCode {
     }
     try realm.write { realm.delete(realm.objects(New.Tagged.self).where { $0.code == 3 }) }
     #expect(realm.objects(New.Tagged.self).allSatisfy { $0.others.count == 1 })
+  }
+
+  @Test func `links of a class that is not listed move along, too`() throws {
+    let folder = try TemporaryFolder()
+    do {
+      let realm = try Realm(
+        configuration: specFile(folder, [Unkeyed.Part.self, Unkeyed.Order.self]))
+      try realm.write {
+        let parts = (0..<4).map { Unkeyed.Part(value: ["code": 40 - $0 * 7]) }
+        realm.add(parts)
+        let order = realm.create(Unkeyed.Order.self)
+        order.part = parts[3]
+        order.parts.append(objectsIn: [parts[1], parts[0], parts[1]])
+        order.chosen.insert(objectsIn: [parts[2], parts[3]])
+        order.named["first"] = .some(parts[0])
+        order.named["none"] = .some(nil)
+      }
+      realm.invalidate()
+    }
+    var migrating = specFile(folder, [Keyed.Part.self])
+    migrating.schemaVersion = 1
+    let count = try autoreleasepool {
+      try Realm(configuration: migrating).objects(Keyed.Part.self).count
+    }
+    #expect(count == 4)
+    var configuration = specFile(folder, [Keyed.Part.self, Keyed.Order.self])
+    configuration.schemaVersion = 1
+    let realm = try Realm(configuration: configuration)
+    let order = try #require(realm.objects(Keyed.Order.self).first)
+    #expect(order.part?.code == 19)
+    #expect(order.parts.map(\.code) == [33, 40, 33])
+    #expect(Set(order.chosen.map(\.code)) == [26, 19])
+    #expect(order.named["first"]??.code == 40 && order.named["none"] == .some(nil))
+    #expect(order.named.count == 2)
+    try realm.write { realm.delete(realm.objects(Keyed.Part.self)) }
+    #expect(order.part == nil && order.parts.isEmpty && order.chosen.isEmpty)
   }
 
   @Test func `an indexed integer that becomes the primary key leaves no index behind`() throws {

@@ -49,6 +49,14 @@ struct BlobLeaf {
       let blob = try walk.node(at: node.ref(1, "a blob"))
       try blob.check(.blob, hasRefs: false, "a blob")
       count = ends.count
+      // Those of nulls, too: values that overlap could be any number of times what the file has.
+      var last: Int64 = 0
+      for end in ends {
+        guard end >= last, end <= Int64(blob.count) else {
+          throw node.damage("the ends of values in a blob do not ascend within it")
+        }
+        last = end
+      }
       let nulls = try walk.node(at: node.ref(2, "the nulls of \(what)"))
         .integers("nulls of \(what)", expected: count)
       shape = .medium(ends: ends, blob: blob, nulls: nulls)
@@ -72,10 +80,13 @@ struct BlobLeaf {
   /// Value `index`, which is below ``count``; nil for null.
   func value(_ index: Int, _ walk: Walk) throws(ReadFault) -> ArraySlice<UInt8>? {
     switch shape {
-    case .short: try short(index)
+    case .short: return try short(index)
     case .medium(let ends, let blob, let nulls):
-      nulls[index] != 0 ? nil : try medium(index, ends: ends, blob: blob)
-    case .big: try big(index, walk)
+      guard nulls[index] == 0 else { return nil }
+      let start = index == 0 ? 0 : Int(ends[index - 1])
+      let bytes = blob.payload[start..<Int(ends[index])]
+      return content == .text ? try withoutZero(bytes, blob) : bytes
+    case .big: return try big(index, walk)
     }
   }
 
@@ -89,18 +100,6 @@ struct BlobLeaf {
       throw node.damage("short text \(index) has more padding than its width of \(width)")
     }
     return node.payload[start..<start + width - 1 - zeroCount]
-  }
-
-  private func medium(
-    _ index: Int, ends: [Int64], blob: Node
-  ) throws(ReadFault) -> ArraySlice<UInt8> {
-    let start = index == 0 ? 0 : ends[index - 1]
-    let end = ends[index]
-    guard start >= 0, start <= end, end <= Int64(blob.count) else {
-      throw node.damage("the ends of values in a blob do not ascend within it")
-    }
-    let bytes = blob.payload[Int(start)..<Int(end)]
-    return content == .text ? try withoutZero(bytes, blob) : bytes
   }
 
   private func big(_ index: Int, _ walk: Walk) throws(ReadFault) -> ArraySlice<UInt8>? {
