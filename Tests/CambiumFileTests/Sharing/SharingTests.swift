@@ -309,19 +309,28 @@ struct SharingTests {
     let first = try open()
     for seed in 0..<5 as Range<UInt64> { try commit(first, seed: seed) }
     let renamed = folder.file("b.cambium")
+    // A write that has begun goes on; others are refused.
+    let early = try first.beginWrite()
     try FileManager.default.moveItem(atPath: path, toPath: renamed)
     let second = try open()
     var written: [FakeTree.Content] = []
     for (index, store) in [first, second].enumerated() {
       var generator = SeededGenerator(seed: UInt64(index))
-      let writer = try store.beginWrite()
+      let writer = index == 0 ? early : try store.beginWrite()
       let (root, content) = try FakeTree.change(
         writer, store, changeCount: 20, generator: &generator)
-      // The other one begins, commits and syncs meanwhile.
-      let other = index == 0 ? second : first
-      try commit(other, seed: 7)
-      try commit(other, seed: 8, .relaxed)
-      try other.sync()
+      // The other one does what it may meanwhile.
+      if index == 0 {
+        try commit(second, seed: 7)
+        try commit(second, seed: 8, .relaxed)
+        try second.sync()
+      } else {
+        #expect(!first.isInPlace)
+        // Who has just looked does not look again for a millisecond.
+        usleep(2_000)
+        #expect(throws: StoreError.moved(path: path)) { try first.beginWrite() }
+        try first.sync()
+      }
       _ = try writer.publish(root: root, durability: .full, metadata: [])
       written.append(content)
     }
