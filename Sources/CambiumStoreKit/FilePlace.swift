@@ -54,7 +54,7 @@ public final class FilePlace: Sendable {
     return errno != ENOENT && errno != ENOTDIR
   }
 
-  /// Throws ``StoreError/moved(path:)`` where the path does not lead there any more; looks once in a millisecond.
+  /// Throws `StoreError.moved(path:)` where the path does not lead there any more; looks once in a millisecond.
   public func check() throws(StoreError) {
     let now = MonotonicClock.system.now
     let last = lookedAt.load(ordering: .relaxed)
