@@ -186,6 +186,44 @@
       }
     }
 
+    @Test func `closing removes what an aborted write has put ahead`() throws {
+      var options = RocksDBOptions()
+      options.batchByteCount = 64 << 10
+      var generator = SeededGenerator(seed: 7)
+      var store = try RocksDBStore(path: path, options: options)
+      var writer = try store.beginWrite()
+      _ = try FakeTree.change(writer, store, changeCount: 400, generator: &generator)
+      writer.abort()
+      try store.close()
+      // Nothing is to be repaired after an orderly end, and nothing is.
+      store = try RocksDBStore(path: path, options: options)
+      writer = try store.beginWrite()
+      let (root, content) = try FakeTree.change(
+        writer, store, changeCount: 4, generator: &generator)
+      let pin = try writer.publish(root: root, durability: .full, metadata: [])
+      let reading = try FakeTree.read(pin, store)
+      #expect(reading.content == content)
+      #expect(try store.check(reachable: reading.extents) == [])
+    }
+
+    @Test func `a write that is larger than the store may be ends before all of it is written`()
+      throws
+    {
+      var options = RocksDBOptions()
+      options.batchByteCount = 64 << 10
+      options.maximumByteCount = 4 << 20
+      let store = try RocksDBStore(path: path, options: options)
+      let writer = try store.beginWrite()
+      var unitCount: UInt64 = 0
+      #expect(throws: StoreError.sizeLimitReached(path: path, limit: 4 << 20)) {
+        while unitCount < 1 << 20 {
+          unitCount += try writer.allocate(byteCount: 8 << 10).unitCount
+        }
+      }
+      #expect(unitCount * 64 <= 4 << 20)
+      writer.abort()
+    }
+
     @Test(arguments: [RocksDBOptions.Compression.none, .snappy, .lz4, .zstd])
     func `every compression that RocksDB was built with reads what it wrote`(
       compression: RocksDBOptions.Compression

@@ -6,6 +6,19 @@
   @testable import CambiumRocksDB
 
   struct RocksDBStoreWhiteBoxTests {
+    @Test func `a head that counts more pages than were ever written is damaged`() throws {
+      func read(_ pageCount: Int, _ pageByteCount: Int) throws -> HeadRecord {
+        var record = HeadRecord()
+        record.nextAddress = 5
+        (record.pageCount, record.pageByteCount) = (pageCount, pageByteCount)
+        return try record.bytes(nil).withUnsafeBytes { try HeadRecord($0, nil) }
+      }
+      #expect(try read(4, 256).pageCount == 4)
+      for (count, byteCount) in [(6, 256), (4, 385), (.max, 0), (0, .max)] {
+        #expect(throws: StoreError.self) { try read(count, byteCount) }
+      }
+    }
+
     /// Two threads end their commits at the same time, and the one of the older version comes last.
     @Test func `a relaxed commit is synced though an older one asks for it later`() throws {
       let folder = try TemporaryFolder()

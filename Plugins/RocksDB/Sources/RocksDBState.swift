@@ -18,6 +18,10 @@
     var relaxed: Version = 0
     /// Where the next page goes, in units.
     var nextAddress: UInt64
+    /// Where the pages begin of writes that did not end; nil when there are none.
+    ///
+    /// The next batch removes them.
+    var firstLeftover: UInt64?
     /// Whether the mark of an open store is in the database.
     var isMarked: Bool
     var isWriting = false

@@ -363,17 +363,19 @@
       // The job may be under way, and keeps the folder until it is through.
       defer { syncingSoon.withLock { _ in } }
       try writing.withLock { _ throws(StoreError) in
-        let (wasOpen, isMarked, newest) = state.withLock { state in
+        let (wasOpen, last) = state.withLock { state in
           let wasOpen = state.database != nil
           state.database = nil
-          return (wasOpen, state.isMarked && !state.isWriting, state.newest.head.version)
+          return (wasOpen, state)
         }
+        let newest = last.newest.head.version
         commits.raise()
         guard wasOpen else { return }
         defer { release(newest, .store) }
         if options.isReadOnly || isPoisoned { return }
-        guard isMarked else { return try sync(newest, database) }
+        guard last.isMarked, !last.isWriting else { return try sync(newest, database) }
         let batch = RocksBatch()
+        if let first = last.firstLeftover { batch.removePages(from: first, to: last.nextAddress) }
         batch.remove(StoredKey.open)
         do throws(RocksFailure) { try database.write(batch, isSynced: true) } catch {
           throw fail(error, "close")

@@ -5,8 +5,8 @@
   /// One write to a RocksDB store.
   ///
   /// Its pages gather in memory and go into the database with the head, in one batch. A large write puts
-  /// pages into the database ahead: nothing leads to them before the head does, and what is left of a
-  /// write that did not end is removed when the store is opened.
+  /// pages into the database ahead: nothing leads to them before the head does. What is left of a write
+  /// that did not end is removed with the next batch, at closing, or when the store is opened.
   ///
   /// Pointers: pages are copied into buffers of their own length; what is put into a batch is copied by
   /// RocksDB within the call.
@@ -67,6 +67,13 @@
       guard address + unitCount < 1 << 48 else {
         throw .exhausted(what: "addresses for pages", limit: 1 << 48)
       }
+      if let limit = store.options.maximumByteCount, !ledger.isShrinking(adding: unitCount) {
+        // The commit asks again: what is freed until then counts.
+        let added = ledger.allocations.unitCount + unitCount - ledger.freedUnitCount
+        try SizeLimit(limit, present: record.pageByteCount).check(
+          record.pageByteCount + Int(added) * Extent.unitByteCount, usesSpare: true,
+          path: store.path)
+      }
       let extent = Extent(address: address, unitCount: unitCount)
       ledger.take(extent)
       return extent
@@ -85,10 +92,18 @@
     /// Puts what has gathered into the database, where nothing leads to it yet.
     private func writeAhead() throws(StoreError) {
       let batch = RocksBatch()
+      removeLeftovers(in: batch)
       store.gathered.add(to: batch)
       hasWrittenAhead = true
       try store.write(batch, to: database, isSynced: false)
+      store.state.withLock { $0.firstLeftover = nil }
       store.gathered.removeAll()
+    }
+
+    /// Adds to `batch` that the pages go which earlier writes have left behind.
+    private func removeLeftovers(in batch: RocksBatch) {
+      guard let first = store.state.withLock({ $0.firstLeftover }) else { return }
+      batch.removePages(from: first, to: firstAddress)
     }
 
     func free(_ reference: PageReference) {
@@ -145,10 +160,14 @@
       next.pageCount += allocations.count - freed.count
       next.pageByteCount +=
         (Int(allocations.unitCount) - Int(freedUnitCount)) * Extent.unitByteCount
+      guard next.pageCount >= 0, next.pageByteCount >= 0 else {
+        throw .damaged(Damage(.head, "the head counts fewer pages than its version has"))
+      }
       if let limit = store.options.maximumByteCount, next.pageByteCount > record.pageByteCount {
         try SizeLimit(limit).check(next.pageByteCount, usesSpare: false, path: store.path)
       }
       let batch = RocksBatch()
+      removeLeftovers(in: batch)
       store.gathered.add(to: batch)
       for dead in freed { batch.remove(StoredKey.page(dead.extent)) }
       for extent in abandoned { batch.remove(StoredKey.page(extent)) }
@@ -156,7 +175,11 @@
         unsafe batch.put(StoredKey.head, bytes)
         unsafe batch.put(StoredKey.commit(version), bytes)
       }
+      let start = DatabaseEvents.now
       try store.write(batch, to: database, isSynced: durability == .full)
+      if durability == .full {
+        DatabaseEvents.tell(since: start, store.path) { .synced(nanoseconds: $0) }
+      }
       let view = database.snapshot()
       let base = base.version
       let old = store.state.withLock { state in
@@ -165,6 +188,7 @@
         state.ledger.hold(version, .pin)
         for dead in freed { _ = state.ledger.take(dead, freed: version) }
         state.newest = next
+        state.firstLeftover = nil
         if durability == .full { state.durable = version }
         return state.release(base, .store)
       }
@@ -179,21 +203,11 @@
       // In a child that was forked the write is its parent's still.
       if store.isForked { return }
       store.gathered.removeAll()
-      if hasWrittenAhead { removeWrittenAhead() }
+      if hasWrittenAhead {
+        store.state.withLock { $0.firstLeftover = $0.firstLeftover ?? firstAddress }
+      }
       held = nil
       store.leave(base.version)
-    }
-
-    private func removeWrittenAhead() {
-      let batch = RocksBatch()
-      let end = store.state.withLock { $0.nextAddress }
-      batch.remove(
-        from: StoredKey.page(Extent(address: firstAddress, unitCount: 0)),
-        to: StoredKey.page(Extent(address: end, unitCount: 0)))
-      // Pages that stay would lie behind the back of the next version; opening again removes them.
-      do throws(RocksFailure) { try database.write(batch, isSynced: false) } catch {
-        store.poison()
-      }
     }
   }
 #endif

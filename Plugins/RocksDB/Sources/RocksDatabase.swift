@@ -92,7 +92,9 @@
       unsafe rocksdb_options_set_max_open_files(settings, -1)
       // Files in which much was deleted are rewritten before their turn.
       unsafe rocksdb_options_add_compact_on_deletion_collector_factory(settings, 256, 64)
-      unsafe rocksdb_options_set_info_log_level(settings, 2)
+      // Nothing but how it was opened: a log that meets a full disk ends the process where RocksDB was
+      // built with assertions. What fails is told by the calls.
+      unsafe rocksdb_options_set_info_log_level(settings, 4)
       unsafe rocksdb_options_set_keep_log_file_num(settings, 2)
       unsafe rocksdb_options_set_max_log_file_size(settings, 1 << 20)
       unsafe rocksdb_options_set_stats_dump_period_sec(settings, 0)
@@ -200,11 +202,18 @@
       unsafe rocksdb_compactoptions_set_bottommost_level_compaction(options, 2)
       let errorCount = number("rocksdb.background-errors") ?? 0
       unsafe rocksdb_compact_range_opt(handle, options, nil, 0, nil, 0)
-      // The call itself says nothing of how it went.
-      let newCount = number("rocksdb.background-errors") ?? 0
-      guard newCount > errorCount else { return }
-      let told = RocksLog(folder: claim.folder).compactionError(newCount)
-      throw RocksFailure(text: told ?? "IO error: compaction failed, as the file LOG says")
+      // The call itself says nothing of how it went. What stops the database is told to the next write.
+      guard number("rocksdb.background-errors") ?? 0 > errorCount else { return }
+      try write(RocksBatch(), isSynced: false)
+      throw RocksFailure(
+        text: hasRoomForCopy ? "IO error: compaction failed" : "IO error: No space left on device")
+    }
+  }
+
+  extension RocksDatabase {
+    /// Whether the medium could take all files once more.
+    private var hasRoomForCopy: Bool {
+      StoreFolder.freeByteCount(at: folder) ?? .max > StoreFolder(path: folder).byteCount
     }
   }
 
@@ -314,6 +323,13 @@
         unsafe rocksdb_writebatch_delete(
           handle, key.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
       }
+    }
+
+    /// Removes the pages from the address `first` up to, and without, `end`.
+    func removePages(from first: UInt64, to end: UInt64) {
+      remove(
+        from: StoredKey.page(Extent(address: first, unitCount: 0)),
+        to: StoredKey.page(Extent(address: end, unitCount: 0)))
     }
 
     /// Removes what is under the keys from `first` up to, and without, `end`.

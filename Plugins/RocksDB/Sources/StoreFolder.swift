@@ -57,6 +57,7 @@
           Damage(
             .head, "\(file(Self.currentName)) is missing beside files with data; restore it"))
       }
+      if !isReadOnly { try checkRoom(isThere: found.isThere) }
       if !hasDatabase, !hasMark {
         if found.isThere, !isEmpty { throw foreignFolder }
         try make(isThere: found.isThere)
@@ -116,10 +117,14 @@
         if !isThere, !exists(parent).isFolder {
           throw .parentNotFound(path: path)
         }
-        if (error as NSError).code == CocoaError.fileWriteOutOfSpace.rawValue {
-          throw .mediumFull(path: path)
+        let error = error as NSError
+        if error.code == CocoaError.fileWriteOutOfSpace.rawValue { throw .mediumFull(path: path) }
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        let code = cause?.domain == NSPOSIXErrorDomain ? Int32(clamping: cause?.code ?? 0) : 0
+        if code == EACCES || code == EPERM || code == EROFS || code == 0 {
+          throw .permissionDenied(path: path, operation: "create")
         }
-        throw .permissionDenied(path: path, operation: "create")
+        throw .system(operation: "create", path: path, code: code)
       }
     }
 
@@ -176,6 +181,28 @@
     }
 
     // MARK: Sizes
+
+    /// How many bytes the medium has left for us; nil when it does not say.
+    static func freeByteCount(at path: String) -> Int? {
+      var status = statvfs()
+      guard unsafe statvfs(path, &status) == 0 else { return nil }
+      let (count, isLarge) = UInt64(status.f_bavail).multipliedReportingOverflow(
+        by: UInt64(status.f_frsize))
+      return isLarge ? .max : Int(clamping: count)
+    }
+
+    /// What RocksDB needs to begin: a log, a manifest and a file of options.
+    private static let neededByteCount = 1 << 20
+
+    /// Throws when the medium has no room for what RocksDB writes when it opens a folder.
+    ///
+    /// It would end the process then, where it was built with assertions.
+    private func checkRoom(isThere: Bool) throws(StoreError) {
+      let place = isThere ? path : URL(fileURLWithPath: path).deletingLastPathComponent().path
+      if Self.freeByteCount(at: place) ?? .max < Self.neededByteCount {
+        throw .mediumFull(path: path)
+      }
+    }
 
     /// How many bytes all its files take.
     var byteCount: Int {

@@ -193,6 +193,10 @@
       head = Head(version: version, epoch: epoch, root: root)
       pageCount = unsafe Int(clamping: bytes.integer(at: Offset.pageCount, UInt64.self))
       pageByteCount = unsafe Int(clamping: bytes.integer(at: Offset.pageByteCount, UInt64.self))
+      // Each page has an address of its own for each of its units, which is below 2^48.
+      guard pageCount <= nextAddress, pageByteCount / Extent.unitByteCount <= nextAddress else {
+        throw .damaged(Damage(.head, "the head counts more pages than were ever written"))
+      }
       metadata = unsafe Array(bytes[Offset.metadata...])
     }
   }

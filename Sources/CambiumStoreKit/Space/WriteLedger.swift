@@ -6,7 +6,8 @@ public struct WriteLedger: Sendable {
   public private(set) var allocations = AllocationLog()
   /// The pages of earlier versions that it has freed.
   public private(set) var freed: [VersionLedger.Dead] = []
-  private var freedUnitCount: UInt64 = 0
+  /// How many units the pages of earlier versions have that it has freed.
+  public private(set) var freedUnitCount: UInt64 = 0
 
   /// The ledger of a write that has done nothing yet.
   public init() { freed.reserveCapacity(8) }
