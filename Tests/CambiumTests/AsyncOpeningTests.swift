@@ -16,8 +16,10 @@ import Testing
 
   private actor Home {
     private var realm: Realm?
+    private(set) var hasBegun = false
 
     func open(_ configuration: Realm.Configuration) async throws {
+      hasBegun = true
       realm = try await Realm.open(configuration: configuration)
     }
 
@@ -69,6 +71,34 @@ import Testing
     try await opening.value
     #expect(course.noted == ["migration", "ping", "end of migration"])
     #expect(await home.dogCount == 1)
+  }
+
+  @Test func `so does a second actor, which opens the file meanwhile`() async throws {
+    let (folder, course) = (try TemporaryFolder(), Course())
+    let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let configuration = try Self.migrated(folder, course, begun: begun, gate: gate)
+    let (home, other) = (Home(), Home())
+    let opening = Task { try await home.open(configuration) }
+    await withCheckedContinuation { continuation in
+      Thread {
+        begun.wait()
+        continuation.resume()
+      }.start()
+    }
+    // An actor that is kept from its work would be so for ever.
+    let rescue = Task.detached {
+      try await Task.sleep(for: .seconds(60))
+      gate.signal()
+    }
+    let alsoOpening = Task { try await other.open(configuration) }
+    while await !other.hasBegun { await Task.yield() }
+    course.note("ping")
+    rescue.cancel()
+    gate.signal()
+    try await opening.value
+    try await alsoOpening.value
+    #expect(course.noted == ["migration", "ping", "end of migration"])
+    #expect(await other.dogCount == 1)
   }
 
   @Test func `a long migration tells how far it is`() async throws {

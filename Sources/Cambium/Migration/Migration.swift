@@ -96,7 +96,9 @@ public class Migration {
   public func create(_ typeName: String, value: Any = [Any]()) -> MigrationObject {
     let access = required(typeName)
     if access.stored.isEmbedded { fatalError("Embedded objects cannot be created directly") }
-    return creation.object(of: access, value)
+    let object = creation.object(of: access, value)
+    session.spillIfNeeded()
+    return object
   }
 
   var creation: DynamicCreation {
@@ -123,6 +125,12 @@ public class Migration {
     }
     guard old.access(named: typeName) != nil, dropped.insert(typeName).inserted else {
       return false
+    }
+    if let access = unsafe new.classes.first(where: { $0.stored.name == typeName }) {
+      // Classes that the program has no more may link to it.
+      session.attempt { () throws(StoreError) in
+        try session.dropIncomingLinks(new.keys(of: access), access)
+      }
     }
     session.settle()
     session.attempt { () throws(StoreError) in

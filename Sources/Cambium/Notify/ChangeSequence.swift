@@ -9,8 +9,8 @@ import CambiumCore
 /// ```
 ///
 /// What is asked for next is what happened since the last one, as one change: nothing piles up behind a
-/// slow loop. A collection comes first as it is. The sequence ends when the task is cancelled, and when
-/// what is observed was deleted. Belongs to the context of its Realm, the main actor or another one, where
+/// slow loop. A collection comes first as it is. The sequence ends when the task is cancelled, when
+/// what is observed was deleted, and when its Realm is invalidated. Belongs to the context of its Realm, the main actor or another one, where
 /// it has to be iterated; each iteration is an observer of its own.
 public struct ChangeSequence<Element>: AsyncSequence {
   /// Ends only by throwing what the store throws.
@@ -62,6 +62,8 @@ public struct ChangeSequence<Element>: AsyncSequence {
 /// Unchecked: belongs to the Realm's context, but for what is said otherwise.
 final class ChangeSignal: @unchecked Sendable {
   private let instance: RealmInstance
+  /// How often the Realm was invalidated when the loop began.
+  private let invalidations: UInt64
   private var token: ObservationToken?
   private var waiting: CheckedContinuation<Void, Never>?
   /// Whether the Realm has moved since the loop has looked.
@@ -69,14 +71,15 @@ final class ChangeSignal: @unchecked Sendable {
 
   init(_ instance: RealmInstance) {
     self.instance = instance
-    token = instance.observe { [weak self] _, _ in self?.raise() }
+    invalidations = unsafe instance.invalidations
+    token = instance.observe(loop: { [weak self] in self?.raise() })
   }
 
   /// The next change, if there is one; `isOver` is set when none will follow.
   func look<Element>(for source: ChangeSource<Element>, isOver: inout Bool) -> Element? {
     instance.verify()
     hasMoved = false
-    if instance.isInvalidated {
+    if unsafe instance.isInvalidated || instance.invalidations != invalidations {
       isOver = true
       return nil
     }

@@ -50,8 +50,9 @@ final class InstanceObservers: @unchecked Sendable {
   /// Notes that an observer has ended; may be called from anywhere.
   func noteEnd() { hasEnded.store(true, ordering: .releasing) }
 
-  /// Ends the observers of everything that was read.
+  /// Ends the observers of everything that was read, and has the loops over changes look, which end.
   func endSubjects(_ instance: RealmInstance) {
+    for case .loop(let raise)? in observations.filter(\.isActive).map(\.kind) { raise() }
     for observation in observations where observation.tracker != nil && observation.end() {
       instance.didEnd(observation)
     }
@@ -159,10 +160,12 @@ final class InstanceObservers: @unchecked Sendable {
     except: [Observation] = []
   ) {
     for observation in observations where observation.isActive {
-      guard case .realm(let tell)? = observation.kind,
-        !except.contains(where: { $0 === observation })
-      else { continue }
-      tell(notification, instance)
+      if except.contains(where: { $0 === observation }) { continue }
+      switch observation.kind {
+      case .realm(let tell)?: tell(notification, instance)
+      case .loop(let raise)?: raise()
+      case .subject?, nil: break
+      }
     }
   }
 }

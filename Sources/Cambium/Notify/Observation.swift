@@ -9,6 +9,8 @@ final class Observation: @unchecked Sendable {
   enum Kind {
     /// A Realm as a whole.
     case realm((Realm.Notification, RealmInstance) -> Void)
+    /// The same, and whether it was invalidated: the loop that waits for it looks what has happened.
+    case loop(() -> Void)
     /// A collection or an object.
     case subject(ChangeTracker, (ChangeTracker.News) -> Void)
   }

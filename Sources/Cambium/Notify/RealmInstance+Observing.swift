@@ -24,6 +24,12 @@ extension RealmInstance {
     return register(Observation(.realm(tell)))
   }
 
+  /// Registers a loop over changes, which `raise` tells that the Realm has moved or was invalidated.
+  func observe(loop raise: @escaping () -> Void) -> ObservationToken {
+    checkObservable()
+    return register(Observation(.loop(raise)))
+  }
+
   /// Registers an observer of a collection, which is told the elements as they are first.
   func observe(
     _ core: ResultsCore, keyPaths: [String]?, byKeys: Bool = false, inSections: Bool = false,

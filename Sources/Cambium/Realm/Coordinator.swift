@@ -95,11 +95,18 @@ final class Coordinator: Sendable {
 
   /// The coordinator of the configuration's database with one user more; nil when it is not open.
   static func current(_ configuration: Realm.Configuration) -> Coordinator? {
-    slot(configuration.identity).coordinator.withLock { current in
-      let coordinator = usable(current)
-      coordinator?.retain()
-      return coordinator
-    }
+    slot(configuration.identity).coordinator.withLock { retainUsable($0) }
+  }
+
+  /// The same without waiting for who is opening or closing it: nil then.
+  static func currentNow(_ configuration: Realm.Configuration) -> Coordinator? {
+    slot(configuration.identity).coordinator.withLockIfAvailable { retainUsable($0) } ?? nil
+  }
+
+  private static func retainUsable(_ current: Coordinator?) -> Coordinator? {
+    let coordinator = usable(current)
+    coordinator?.retain()
+    return coordinator
   }
 
   /// Whether the configuration's database is open in this process.

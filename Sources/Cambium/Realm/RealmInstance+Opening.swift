@@ -47,8 +47,10 @@ extension RealmInstance {
   }
 
   /// Whether the context has an instance, which is opened again at once.
+  ///
+  /// Never waits: who opens the database elsewhere may have to compact or migrate it.
   static func isOpen(_ configuration: Realm.Configuration, in context: any RealmContext) -> Bool {
-    guard let coordinator = Coordinator.current(configuration) else { return false }
+    guard let coordinator = Coordinator.currentNow(configuration) else { return false }
     defer { coordinator.release() }
     guard let (_, classes) = try? coordinator.resolve(configuration, configuration.declaredClasses)
     else { return false }

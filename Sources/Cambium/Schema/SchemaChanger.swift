@@ -173,6 +173,7 @@ struct SchemaChanger {
     for key in try table.allKeys() {
       if let value = try table.editor(of: column.id).value(key: key, column: column.id) {
         try table.update(key: key, column: id, value: value)
+        try transaction.spillIfNeeded()
       }
     }
     try dropIndex(description, column.id)

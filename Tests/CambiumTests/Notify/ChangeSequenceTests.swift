@@ -51,6 +51,14 @@ private actor Follower {
     note("end")
   }
 
+  func followRealm() async throws {
+    note("begun")
+    for try await _ in realm.changes { note("changed") }
+    note("end")
+  }
+
+  func invalidate() { realm.invalidate() }
+
   func write(_ body: @Sendable (Realm) -> Void) throws { try realm.write { body(realm) } }
 }
 
@@ -73,6 +81,23 @@ private actor Follower {
       log == [
         "initial 1", #"["Ben", "Lita"] -[] +[0] ~[]"#, #"["Abe", "Ben"] -[1] +[0] ~[]"#, "end",
       ])
+  }
+
+  @Test func `sequences end when their Realm is invalidated`() async throws {
+    let configuration = specConfiguration()
+    for loop in [Follower.followDogs, Follower.followFirst, Follower.followRealm] {
+      let follower = try await Follower(configuration)
+      try await follower.write { $0.create(SpecDog.self, value: ["name": "Lita"]) }
+      let task = Task { try await loop(follower)() }
+      // Until it has looked once, and waits.
+      while await follower.log.isEmpty {
+        try await follower.write { $0.objects(SpecDog.self)[0].name += "!" }
+        await Task.yield()
+      }
+      await follower.invalidate()
+      try await task.value
+      #expect(await follower.log.last == "end")
+    }
   }
 
   @Test func `the sequence of an object ends when the object is deleted`() async throws {

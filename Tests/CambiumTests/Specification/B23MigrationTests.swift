@@ -187,6 +187,24 @@ import Testing
     }
   }
 
+  @Test func `nothing links to objects of a deleted class, of removed classes either`() throws {
+    _ = try Realm(
+      configuration: bench.configuration([Old.Tagged.self]) { migration, _ in
+        #expect(migration.deleteData(forType: "Pet"))
+      })
+    let realm = try Realm(
+      configuration: bench.configuration(MigrationBench.oldTypes, version: 9))
+    #expect(realm.objects(Old.Pet.self).isEmpty)
+    // The keys are given again.
+    try realm.write {
+      for id in 0..<60 { realm.create(Old.Pet.self, value: ["id": id]) }
+    }
+    let ghosts = realm.objects(Old.Ghost.self)
+    #expect(ghosts.count == 1 && ghosts[0].haunted == nil && ghosts[0].friends.isEmpty)
+    let humans = realm.objects(Old.Human.self)
+    #expect(!humans.isEmpty && humans.allSatisfy { $0.pets.isEmpty && $0.favourite == nil })
+  }
+
   @Test func `the block runs once, and neither for new files nor for equal versions`() throws {
     let bench = try MigrationBench()
     let runs = Counter()
