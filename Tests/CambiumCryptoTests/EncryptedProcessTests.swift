@@ -52,7 +52,7 @@
             await #expect(processExitsWith: .success) {
               [path = path as String, index = index as UInt64, isSmall = isSmall as Bool] in
               // Whoever waits for ever fails.
-              Killing.after(microseconds: 120_000_000)
+              Killing.after(microseconds: 900_000_000)
               let reads = index >= 2
               let database = try Self.open(
                 path, isSmall: isSmall, isReadOnly: index == 3)

@@ -25,7 +25,7 @@ struct CachedSnapshotTests {
       let name = "cached \(UInt64.random(in: 0 ... .max))"
       stores = try (0..<2).map { _ in
         if inMemory { return MemoryStore(name: name) }
-        return try FileStore(path: path)
+        return try FileStore(path: path, options: .withoutTimers)
       }
       databases = try stores.map { try Database(store: $0, lane: lane) }
     }

@@ -68,9 +68,7 @@ import Testing
   }
 
   @Test func `what was committed before the file was moved is stored in it at the end`() throws {
-    var options = FileStoreOptions()
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    options.settleDelayNanoseconds = 3_600_000_000_000
+    let options = FileStoreOptions.withoutTimers
     let aside = folder.file("aside")
     let database = try Database(store: FileStore(path: path, options: options))
     for number in 0..<5 as Range<UInt8> {

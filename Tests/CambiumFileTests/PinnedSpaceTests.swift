@@ -19,7 +19,7 @@ struct PinnedSpaceTests {
     // So few that records are given up while versions are pinned.
     options.checkpointAfterRecordCount = 4
     // How much is durable is up to the tests.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.stopTimers()
     // Each version has pages of its own.
     options.storedLogByteCount = 0
     return try Database(store: FileStore(path: path, options: options))
@@ -194,7 +194,7 @@ struct PinnedSpaceTests {
         var options = FileStoreOptions()
         options.checkpointAfterRecordCount = 4
         // How much is durable is up to the tests.
-        options.relaxedDelayNanoseconds = 3_600_000_000_000
+        options.stopTimers()
         options.storedLogByteCount = 0
         let database = try Database(store: FileStore(path: path, options: options))
         let pinned = try database.snapshot()

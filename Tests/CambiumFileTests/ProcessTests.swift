@@ -13,8 +13,7 @@ struct ProcessTests {
 
   /// Commits in a process that then dies without closing anything.
   private static func commitAndDie(_ path: String, _ durabilities: [Durability]) throws {
-    var options = FileStoreOptions()
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    var options = FileStoreOptions.withoutTimers
     options.checkpointAfterRecordCount = 3
     let store = try FileStore(path: path, options: options)
     let model = try StoreModel(store, seed: 21, durabilities: durabilities)

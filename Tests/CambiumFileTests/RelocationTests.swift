@@ -232,7 +232,7 @@ struct RelocationTests {
   @Test func `while relaxed commits wait for a sync no page is moved for them`() throws {
     var options = FileStoreOptions()
     options.leastRelocatedByteCount = 64 << 10
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.stopTimers()
     options.storedLogByteCount = 0
     var databaseOptions = DatabaseOptions()
     databaseOptions.relocatedByteCountPerCommit = 0
@@ -293,7 +293,7 @@ struct RelocationTests {
   }
 
   @Test func `cutting off a free end waits for no sync`() throws {
-    let store = try FileStore(path: path)
+    let store = try FileStore(path: path, options: .withoutTimers)
     var generator = SeededGenerator(seed: 1)
     let writer = try store.beginWrite()
     let (root, _) = try FakeTree.change(writer, store, changeCount: 8, generator: &generator)

@@ -29,7 +29,7 @@ public struct ContractCase<Subject: Sendable & CustomStringConvertible>: Sendabl
   ///
   /// Works in a folder of its own, which it removes. Returns after `limitSeconds` at the latest: what
   /// hangs then is left behind on its own thread.
-  public func check(_ subject: Subject, limitSeconds: Double = 120) -> ContractResult {
+  public func check(_ subject: Subject, limitSeconds: Double = 900) -> ContractResult {
     func result(_ outcome: ContractResult.Outcome) -> ContractResult {
       ContractResult(subject: "\(subject)", promise: name, outcome: outcome)
     }

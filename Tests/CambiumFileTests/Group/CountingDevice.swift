@@ -20,8 +20,7 @@ final class CountingDevice: Device {
   func makeStore() throws -> FileStore {
     var options = FileStoreOptions()
     options.device = { _ in self }
-    options.settleDelayNanoseconds = 3_600_000_000_000
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.stopTimers()
     return try FileStore(path: "simulated", options: options)
   }
 

@@ -35,8 +35,7 @@ struct CraftedRecordTests {
   }
 
   private func sample() throws -> Sample {
-    var options = FileStoreOptions()
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    let options = FileStoreOptions.withoutTimers
     let store = try FileStore(path: path, options: options)
     let database = try Database(store: store)
     let first = try database.beginWrite()

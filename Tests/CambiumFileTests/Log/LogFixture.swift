@@ -13,9 +13,7 @@ struct LogFixture {
   init() throws { folder = try TemporaryFolder() }
 
   func options() -> FileStoreOptions {
-    var options = FileStoreOptions()
-    // What is stored is up to the tests.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    let options = FileStoreOptions.withoutTimers
     return options
   }
 
@@ -119,7 +117,7 @@ struct LogFixture {
   func simulated(_ device: SimulatedDevice, _ memory: SharedMemory) -> FileStoreOptions {
     var options = CrashSettings.options(device)
     options.memory = memory
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.stopTimers()
     return options
   }
 }

@@ -276,8 +276,7 @@ struct LogTests {
   @Test func `a killed process loses no version of the log`() async throws {
     _ = try fixture.load()
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      var options = FileStoreOptions()
-      options.relaxedDelayNanoseconds = 3_600_000_000_000
+      let options = FileStoreOptions.withoutTimers
       let database = try Database(store: FileStore(path: path, options: options))
       var content = try DatabaseContent(of: database.snapshot())
       var random = SeededGenerator(seed: 11)

@@ -21,9 +21,7 @@ struct ForeignHeadTests {
   }
 
   private func open() throws(StoreError) -> FileStore {
-    var options = FileStoreOptions()
-    // Nothing happens in the background.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    var options = FileStoreOptions.withoutTimers
     options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
     return try FileStore(path: path, options: options)
   }

@@ -82,7 +82,7 @@ struct LockFileTests {
     harm: Harm
   ) async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let store = try FileStore(path: path)
+      let store = try FileStore(path: path, options: .withoutTimers)
       for seed in 1...5 as ClosedRange<UInt64> { try Self.commit(store, seed: seed) }
       try Self.commit(store, seed: 6, .relaxed)
       kill(getpid(), SIGKILL)
@@ -95,7 +95,7 @@ struct LockFileTests {
 
   @Test func `a lock file of another boot is not believed`() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let store = try FileStore(path: path)
+      let store = try FileStore(path: path, options: .withoutTimers)
       for seed in 1...5 as ClosedRange<UInt64> { try Self.commit(store, seed: seed) }
       try Self.commit(store, seed: 6, .relaxed)
       kill(getpid(), SIGKILL)

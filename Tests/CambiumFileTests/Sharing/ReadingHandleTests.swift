@@ -14,8 +14,7 @@ struct ReadingHandleTests {
   init() throws { folder = try TemporaryFolder() }
 
   @Test func `who only reads makes nobody's version durable, and says so`() throws {
-    var options = FileStoreOptions()
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    let options = FileStoreOptions.withoutTimers
     let writer = try FileStore(path: path, options: options)
     let durable = try writer.commitChanges(3, seed: 1, .full).version
     let reader = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))

@@ -187,7 +187,7 @@ struct SharedProcessTests {
     try Ring(Database(store: FileStore(path: path))).make()
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [path = path as String, isRelaxed = situation.isRelaxed as Bool] in
-      let database = try Database(store: FileStore(path: path))
+      let database = try Database(store: FileStore(path: path, options: .withoutTimers))
       for index in 0..<3 as Range<UInt8> {
         let transaction = try database.beginWrite()
         try transaction.setValue("last", [index])

@@ -55,7 +55,7 @@ private final class SharingModel {
     options.largestSingleSyncByteCount = 48 << 10
     options.growthByteCount = 32 << 10
     // Only explicit syncs, so that a run repeats itself.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.stopTimers()
     return try FileStore(path: path, options: options)
   }
 

@@ -207,7 +207,7 @@ struct SharingTests {
   }
 
   @Test func `closing says what a reader that cannot share memory keeps from the medium`() throws {
-    let database = try Database(store: try open { $0.relaxedDelayNanoseconds = 3_600_000_000_000 })
+    let database = try Database(store: try open { $0.stopTimers() })
     let filling = try database.beginWrite()
     let table = try filling.createTable(
       "T", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "a")])
@@ -375,7 +375,7 @@ struct SharingTests {
 
   @Test func `what a store recovered is settled by whoever writes first`() throws {
     // A copy of a file in use is what a crash leaves.
-    let original = try open()
+    let original = try open { $0.stopTimers() }
     let written = try commit(original, seed: 1)
     try commit(original, seed: 2)
     let copy = folder.file("b.cambium")
@@ -383,7 +383,7 @@ struct SharingTests {
     let reader = try FileStore(path: copy, options: FileStoreOptions(isReadOnly: true))
     let version = try reader.newestHead().version
     #expect(version == 2)
-    let writer = try FileStore(path: copy)
+    let writer = try FileStore(path: copy, options: .withoutTimers)
     #expect(writer.memory.condition == .recovered)
     let epoch = try reader.newestHead().epoch
     try reader.close()

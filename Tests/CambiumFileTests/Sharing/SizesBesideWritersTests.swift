@@ -13,9 +13,7 @@ struct SizesBesideWritersTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func open() throws -> FileStore {
-    var options = FileStoreOptions()
-    // Nothing happens in the background.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    let options = FileStoreOptions.withoutTimers
     return try FileStore(path: folder.file("a.cambium"), options: options)
   }
 
