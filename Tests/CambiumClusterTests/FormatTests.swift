@@ -37,6 +37,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 63, 1 << 20 + 1, .max] as [UInt32])
+  func `a root whose blocks have no size of blocks is damaged`(unitCount: UInt32) throws {
+    var identity = try RootIdentity(for: nil, blockByteCount: 4096)
+    #expect(try RootIdentity(identity.bytes, path: "x").blockUnitCount == 64)
+    identity.blockUnitCount = unitCount
+    let bytes = identity.bytes
+    let error = #expect(throws: StoreError.self) { try RootIdentity(bytes, path: "x") }
+    guard case .damaged? = error else { return #expect(error == nil, "another error") }
+  }
+
   @Test func `an extent is cut where blocks end`() {
     let layout = BlockLayout(unitCount: 100)
     #expect(

@@ -58,4 +58,98 @@ import Testing
     #expect(try database.verify().findings.isEmpty)
     try database.close()
   }
+
+  // MARK: What others need for a while
+
+  private func blockOptions() -> ClusterOptions {
+    var options = ClusterOptions.small()
+    (options.blockByteCount, options.inlineByteCount, options.logByteCount) = (4096, 0, 512)
+    return options
+  }
+
+  /// Commits one page of a block.
+  private func commit(_ store: ClusterStore) throws(StoreError) {
+    let writer = try store.beginWrite()
+    let bytes = [UInt8](repeating: 7, count: 4096)
+    let extent = try writer.allocate(byteCount: bytes.count)
+    try writer.write(bytes.span, to: extent)
+    let reference = PageReference(
+      checksum: Checksum.hash(bytes.span), extent: extent, kind: .overflow, born: writer.version)
+    if !writer.base.root.isEmpty { writer.free(writer.base.root.reference) }
+    _ = try writer.publish(
+      root: TreeRoot(reference: reference, height: 1, kind: .key, rowCount: 1), durability: .full,
+      metadata: [])
+  }
+
+  /// Lets time pass, in which locks are renewed before they end.
+  private func pass(_ time: TimeByHand, seconds: Int) {
+    for _ in 0..<2 * seconds { time.pass(milliseconds: 500) }
+  }
+
+  private func blockCount(_ cluster: SimulatedCluster) -> Int {
+    cluster.names.count { $0.hasPrefix("b.") }
+  }
+
+  @Test func `what another machine has pinned goes when it is let go, also when nobody commits`()
+    throws
+  {
+    let cluster = SimulatedCluster()
+    let (own, others) = (TimeByHand(), TimeByHand())
+    let store = try ClusterStore(
+      InstantObjects(cluster), options: blockOptions(), lanes: ClusterLanes(all: own.lane))
+    try commit(store)
+    let reader = try ClusterStore(
+      InstantObjects(cluster), options: blockOptions(), lanes: ClusterLanes(all: others.lane))
+    var pin: Pin? = try reader.pin()
+    for _ in 0..<20 { try commit(store) }
+    let count = blockCount(cluster)
+    own.pass(milliseconds: 100)
+    #expect(blockCount(cluster) == count && count >= 20)
+    pass(own, seconds: 20)
+    #expect(blockCount(cluster) == count)
+    #expect(pin?.head.version == 1)
+    pin = nil
+    try reader.refresh()
+    // It tells the others what it needs.
+    pass(others, seconds: 10)
+    pass(own, seconds: 20)
+    // What the log still carries is not looked at.
+    #expect(blockCount(cluster) < 10)
+    try store.close()
+    try reader.close()
+  }
+
+  @Test func `what a machine that is gone has left is removed by a later owner, not only the next`()
+    throws
+  {
+    let cluster = SimulatedCluster()
+    let gone = HeldObjects(cluster)
+    var options = blockOptions()
+    options.writerLeaseSeconds = 1
+    options.readTimeoutSeconds = 0.2
+    let first = try ClusterStore(
+      gone, options: options, lanes: ClusterLanes(all: BackgroundLane(byHand: .system)))
+    try commit(first)
+    let count = cluster.names.count
+    // Its pages arrive, its swap of the root does not, and it is gone.
+    gone.hold { if case .write = $0 { false } else { true } }
+    #expect(throws: StoreError.self) { try commit(first) }
+    let left = Set(cluster.names)
+    #expect(left.count > count)
+    // The next one is quick, and does not clean up.
+    let second = try ClusterStore(
+      InstantObjects(cluster), options: options, lanes: ClusterLanes(all: TimeByHand().lane))
+    try commit(second)
+    try second.close()
+    let time = TimeByHand()
+    let third = try ClusterStore(
+      InstantObjects(cluster), options: options, lanes: ClusterLanes(all: time.lane))
+    try commit(third)
+    pass(time, seconds: 1)
+    let blocks = Set(cluster.names.compactMap { third.names.blockNumber($0) })
+    let table = try #require(third.state.withLock { $0.ownership?.table })
+    #expect(blocks.subtracting(table.entries.keys) == [])
+    try third.close()
+    try? first.close()
+  }
 }

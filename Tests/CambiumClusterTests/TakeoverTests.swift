@@ -194,6 +194,8 @@ import Testing
     cut.hold(nil)
     #expect(throws: StoreError.self) { try first.sync() }
     #expect(throws: StoreError.poisoned(path: cut.path)) { try commit(first, "more") }
+    // What it shows is no version of the cluster's.
+    #expect(throws: StoreError.poisoned(path: cut.path)) { try first.audit() }
     try? first.close()
     let again = try ClusterStore(HeldObjects(cluster), options: options())
     #expect(try text(again) == "second")
@@ -330,6 +332,54 @@ import Testing
     #expect(try ClusterStore.delete(InstantObjects(cluster)))
     #expect(cluster.names == [])
     #expect(try !ClusterStore.delete(InstantObjects(cluster)))
+  }
+
+  @Test(arguments: [0, 1, 3, 40])
+  func `a machine that comes back does not take another store of the same name for its own`(
+    commitCount: Int
+  ) throws {
+    let cluster = SimulatedCluster()
+    let cut = HeldObjects(cluster)
+    var options = options()
+    (options.logByteCount, options.pinLeaseSeconds) = (2048, 1)
+    // Nothing is done in the background: what it has pinned is so for a second.
+    let first = try ClusterStore(
+      cut, options: options, lanes: ClusterLanes(all: BackgroundLane(byHand: .system)))
+    for number in 0..<3 { try commit(first, "first \(number)") }
+    while (try? ClusterStore.delete(InstantObjects(cluster))) != true {
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+    let second = try ClusterStore(InstantObjects(cluster), options: options)
+    for number in 0..<commitCount { try commit(second, "second \(number)") }
+    let root = cluster.object(ObjectNames.root)
+    #expect(throws: StoreError.moved(path: cut.path)) {
+      // The lease of the writer lock may not be over yet.
+      do throws(StoreError) { try commit(first, "late") } catch {
+        guard case .ownershipLost = error else { throw error }
+        try commit(first, "later")
+      }
+    }
+    #expect(throws: StoreError.moved(path: cut.path)) { try first.refresh() }
+    // An owner that is asked for the writer lock writes that it gives it away.
+    #expect(commitCount > 0 || cluster.object(ObjectNames.root) == root)
+    #expect(try first.newestHead().version == 3)
+    try? first.close()
+    try commit(second, "last")
+    #expect(try text(second) == "last")
+    #expect(try second.audit().pin.head.version == UInt64(commitCount) + 1)
+    try second.close()
+  }
+
+  @Test func `timeouts without an end are none`() throws {
+    var options = options()
+    (options.readTimeoutSeconds, options.collectionSeconds) = (.infinity, .infinity)
+    (options.pollSeconds, options.turnSeconds) = (.greatestFiniteMagnitude, .infinity)
+    let store = try ClusterStore(InstantObjects(SimulatedCluster()), options: options)
+    try commit(store, "first")
+    #expect(try text(store) == "first")
+    try store.close()
+    #expect(ClusterOptions.nanoseconds(.nan) == 0 && ClusterOptions.nanoseconds(-1) == 0)
+    #expect(ClusterOptions.nanoseconds(0.5) == 500_000_000)
   }
 
   @Test func `every changed byte of the root is an error or the same store`() throws {

@@ -12,6 +12,10 @@ struct RootIdentity: Sendable {
   /// What is left of a root while its store is being deleted.
   static let deletedMagic = Array("CAMBGONE".utf8)
   static let fixedByteCount = 48
+  /// So many bytes at its beginning tell a store from all others.
+  static let markByteCount = 32
+  /// How many units a block may have.
+  private static let blockUnitCounts = UInt32(64)...UInt32(1 << 20)
   private static let alignment = 4096
 
   var uuidHigh: UInt64
@@ -96,12 +100,13 @@ struct RootIdentity: Sendable {
       let parameterByteCount = reader.get(UInt32.self), reader.skipZeros(4),
       let codec = reader.get(count: Int(codecByteCount)),
       let parameters = reader.get(count: Int(parameterByteCount)),
-      let checksum = reader.get(UInt64.self), units > 0
+      let checksum = reader.get(UInt64.self)
     else { throw damage }
     let count = Self.fixedByteCount + codec.count + parameters.count
     guard Checksum.hash(bytes.span.extracting(first: count)) == checksum else {
       throw .damaged(Damage(.checksum, "the identity of '\(path)' does not match its checksum"))
     }
+    guard Self.blockUnitCounts.contains(units) else { throw damage }
     (uuidHigh, uuidLow, blockUnitCount) = (high, low, units)
     self.codec = String(decoding: codec, as: UTF8.self)
     self.parameters = parameters

@@ -4,7 +4,18 @@ import CambiumCore
 struct RootReader: Sendable {
   let client: ObjectClient
   let codec: (any PageCodec)?
+  /// Where the header begins.
   let headerOffset: Int
+  /// What the root begins with as long as it is that of the same store.
+  private let mark: [UInt8]
+
+  /// Reads the root of the store that `identity` is of.
+  init(client: ObjectClient, codec: (any PageCodec)?, identity: RootIdentity) {
+    self.client = client
+    self.codec = codec
+    headerOffset = identity.headerOffset
+    mark = Array(identity.bytes.prefix(RootIdentity.markByteCount))
+  }
 
   private static let aheadByteCount = 128 << 10
   private static let wholeByteCount = 4 << 20
@@ -24,7 +35,8 @@ struct RootReader: Sendable {
 
   /// What is new since `known`, or everything when that is nil; nil when nothing is new.
   ///
-  /// Throws `StoreError.notFound(path:)` when the store was deleted.
+  /// Throws `StoreError.notFound(path:)` when the store was deleted, and `StoreError.moved(path:)` when another one
+  /// was made in its place, or its deletion has begun.
   func read(after known: RootHeader?) throws(StoreError) -> Image? {
     var known = known
     while true {
@@ -60,10 +72,12 @@ struct RootReader: Sendable {
     _ range: Range<Int>
   ) throws(StoreError) -> (header: RootHeader, pieces: [PageBuffer]) {
     guard
-      let buffers = try client.read(ObjectNames.root, [headerRange, range], "read the root")
+      let buffers = try client.read(
+        ObjectNames.root, [0..<mark.count, headerRange, range], "read the root")
     else { throw .notFound(path: client.path) }
-    let header = try RootHeader(buffers[0].copy(0..<buffers[0].byteCount), path: client.path)
-    return (header, [buffers[1]])
+    guard buffers[0].copy(0..<buffers[0].byteCount) == mark else { throw .moved(path: client.path) }
+    let header = try RootHeader(buffers[1].copy(0..<buffers[1].byteCount), path: client.path)
+    return (header, [buffers[2]])
   }
 
   private func parse(

@@ -45,14 +45,20 @@ extension ClusterStore {
     }
   }
 
-  private var pollNanoseconds: Int64 { Int64(options.pollSeconds * 1e9) }
+  private var pollNanoseconds: Int64 { ClusterOptions.nanoseconds(options.pollSeconds) }
 
   /// Looks for commits of others, and says when to look the next time.
   private func refreshAgain() -> Int64? {
     if isForked { return nil }
     let calls = takeRefreshWaiters()
-    // What gets no answer is tried again the next time.
-    try? refresh()
+    do throws(StoreError) { try refresh() } catch {
+      switch error {
+      // What this process needs is not there any more, and means nothing to another store in its place.
+      case .moved, .notFound: lease.end(client)
+      // What gets no answer is tried again the next time.
+      default: break
+      }
+    }
     for call in calls { call() }
     return state.withLock { $0.isEnded } ? nil : jobs.refreshing.now + pollNanoseconds
   }
@@ -136,13 +142,16 @@ extension ClusterStore {
   private static let replicationNanoseconds: Int64 = 1_000_000
   private static let retryNanoseconds: Int64 = 1_000_000_000
 
-  /// Sees to it that blocks are removed that nobody needs.
+  /// Sees to it that blocks are removed that nobody needs, also those that somebody needs for now.
   func collectSoon() {
-    let delay = Int64(options.collectionSeconds * 1e9)
+    let delay = ClusterOptions.nanoseconds(options.collectionSeconds)
     jobs.collection.schedule(at: jobs.collection.now + delay) { [weak self] _ in
       guard let self, !isForked else { return nil }
       collect()
-      return nil
+      return hasLeftovers ? jobs.collection.now + max(delay, pinRenewalNanoseconds) : nil
     }
   }
+
+  /// Others say at least so often which versions they need.
+  private var pinRenewalNanoseconds: Int64 { Int64(options.pinLeaseSeconds) * 1_000_000_000 / 3 }
 }

@@ -29,7 +29,7 @@ struct ClusterOpening {
 
   func open() throws(StoreError) -> Opened {
     let client = ObjectClient(
-      storage: storage, timeoutNanoseconds: Int64(options.readTimeoutSeconds * 1e9),
+      storage: storage, timeoutNanoseconds: ClusterOptions.nanoseconds(options.readTimeoutSeconds),
       clock: BackgroundJob(lanes.leases))
     let identity = try identity(client)
     let name = options.codec?.name ?? ""
@@ -40,7 +40,7 @@ struct ClusterOpening {
     }
     let codec = try options.codec?.bound(to: identity.number, parameters: identity.parameters)
     let cache = try localCache(identity)
-    let reader = RootReader(client: client, codec: codec, headerOffset: identity.headerOffset)
+    let reader = RootReader(client: client, codec: codec, identity: identity)
     while true {
       guard let image = try reader.read(after: nil) else { continue }
       let lease = try PinLease(

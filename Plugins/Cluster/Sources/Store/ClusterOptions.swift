@@ -48,6 +48,10 @@ public struct ClusterOptions: Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// `seconds` in nanoseconds: none for what is no time, and a century for longer ones, so that sums with a clock do not
+  /// overflow.
+  static func nanoseconds(_ seconds: Double) -> Int64 { Int64(max(0, min(seconds, 3e9)) * 1e9) }
 }
 
 /// Where the work of a store in the background is done.

@@ -29,11 +29,14 @@ extension ClusterStore {
   ///
   /// A finding for each block in which the version needs more or less than the table says. As long as the
   /// audit is there, pages come from the cluster, even those that are on a local disk.
+  /// Throws `StoreError.poisoned(path:)` when this process shows versions that the cluster may not have.
   public func audit() throws(StoreError) -> StoreAudit {
     if isForked { throw .forked(path: path) }
-    try sync(isReader: options.isReadOnly)
+    if !options.isReadOnly { try sync() }
     let mark = AuditMark(self)
     while true {
+      // Also by what has failed meanwhile.
+      if state.withLock({ $0.isPoisoned }) { throw .poisoned(path: path) }
       var found = try ownTable()
       if found == nil { found = try foreignTable() }
       guard let (pin, table) = found else { continue }
@@ -41,10 +44,6 @@ extension ClusterStore {
         withExtendedLifetime(mark) { Self.findings(table, layout, reachable: reachable) }
       }
     }
-  }
-
-  private func sync(isReader: Bool) throws(StoreError) {
-    if !isReader, !state.withLock({ $0.isPoisoned }) { try sync() }
   }
 
   /// The newest version and its table, if this process owns the writer lock.

@@ -18,12 +18,24 @@ extension ClusterStore {
     }
   }
 
-  private func removeBlocks() throws(StoreError) {
-    let (header, table, number, copiedEnd) = state.withLock {
-      ($0.header, $0.ownership?.table, $0.ownership?.number, $0.copiedEnd)
+  /// Whether this store is the owner and something is still there that nobody will need.
+  var hasLeftovers: Bool {
+    state.withLock { state in
+      guard let ownership = state.ownership, !state.isClosed else { return false }
+      return ownership.needsSweep
+        || ownership.table.lastEmptied(before: collectableEnd(state)) != nil
     }
-    // What the log carries is still to be written into its block.
-    let end = layout.block(of: min(header.nextAddress, copiedEnd))
+  }
+
+  /// Blocks from this one on are still to be written: the log carries their pages.
+  private func collectableEnd(_ state: ClusterState) -> UInt64 {
+    layout.block(of: min(state.header.nextAddress, state.copiedEnd))
+  }
+
+  private func removeBlocks() throws(StoreError) {
+    let (header, table, number, end) = state.withLock {
+      ($0.header, $0.ownership?.table, $0.ownership?.number, collectableEnd($0))
+    }
     guard let table, let last = table.lastEmptied(before: end) else { return }
     if header.floor < last, try !raiseFloor(to: last) { return }
     guard let oldest = try oldestPinned() else { return }

@@ -12,7 +12,8 @@ extension ClusterStore {
   public static func delete(_ storage: any ObjectStorage) throws(StoreError) -> Bool {
     defer { storage.close() }
     let client = ObjectClient(
-      storage: storage, timeoutNanoseconds: Int64(ClusterOptions().readTimeoutSeconds * 1e9),
+      storage: storage,
+      timeoutNanoseconds: ClusterOptions.nanoseconds(ClusterOptions().readTimeoutSeconds),
       clock: BackgroundJob(BackgroundLane()))
     guard
       let start = try client.read(ObjectNames.root, [0..<RootIdentity.fixedByteCount], "delete")?

@@ -9,6 +9,7 @@ import CambiumStoreKit
 /// reserved, and behind these the next one begins.
 extension ClusterStore {
   var leaseNanoseconds: Int64 { Int64(options.writerLeaseSeconds) * 1_000_000_000 }
+  private var turnNanoseconds: Int64 { ClusterOptions.nanoseconds(options.turnSeconds) }
 
   /// Becomes the owner of the writer lock, unless this store is; called by who has the writer lock of this
   /// process.
@@ -215,7 +216,7 @@ extension ClusterStore {
     let isTurn = state.withLock { state in
       guard let ownership = state.ownership else { return false }
       if state.isClosed { return true }
-      return state.isWanted && now - ownership.begun >= Int64(options.turnSeconds * 1e9)
+      return state.isWanted && now - ownership.begun >= turnNanoseconds
     }
     // What fails here fails again for who writes next, and is thrown there.
     if isTurn { try? releaseOwnership() }
@@ -230,7 +231,7 @@ extension ClusterStore {
       return ownership.begun
     }
     guard let begun else { return nil }
-    let turn = begun + Int64(options.turnSeconds * 1e9)
+    let turn = begun + turnNanoseconds
     if now < turn { return turn }
     guard writers.tryAcquire() else { return nil }
     handOver()
@@ -246,8 +247,8 @@ extension ClusterStore {
     defer { endSwap() }
     let (old, ownership, nextAddress) = state.withLock { ($0.header, $0.ownership, $0.nextAddress) }
     guard let ownership else { return }
-    if !ownership.hasLateOperations {
-      // Nothing is under way, so that the next owner can go on right behind.
+    if !ownership.hasLateOperations, !ownership.needsSweep {
+      // Nothing is under way or left over, so that the next owner can go on right behind.
       var header = old
       header.token.generation += 1
       header.isReleased = true

@@ -50,7 +50,8 @@ final class PinLease: Sendable {
   ///
   /// Called by one thread at a time. What gets no answer is tried again the next time.
   func renew(_ version: Version, _ client: ObjectClient) {
-    let told = state.withLock { $0.version }
+    let (told, isOver) = state.withLock { ($0.version, $0.hasEnded) }
+    if isOver { return }
     let newest = max(told, version)
     guard case .success? = client.storage.perform([request(newest)]).first else { return }
     let hasEnded = state.withLock { state in
