@@ -97,8 +97,8 @@
     ///
     /// Throws what the codec throws when it makes what is to be kept for it.
     init(for codec: (any PageCodec)?) throws(StoreError) {
-      uuidHigh = .random(in: 1 ... .max)
-      uuidLow = .random(in: 1 ... .max)
+      let number = StoreNumber.random()
+      (uuidHigh, uuidLow) = (number.high, number.low)
       self.codec = codec?.name ?? ""
       parameters = []
       guard let codec else { return }

@@ -94,6 +94,11 @@ public struct StoreNumber: Hashable, Sendable {
     self.high = high
     self.low = low
   }
+
+  /// The identity of a new store.
+  package static func random() -> StoreNumber {
+    StoreNumber(high: .random(in: 1 ... .max), low: .random(in: 1 ... .max))
+  }
 }
 
 /// What binds a page to its place.

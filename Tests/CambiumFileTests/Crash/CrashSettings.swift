@@ -43,6 +43,9 @@ struct CrashSettings {
   static func create(
     _ device: SimulatedDevice, using generator: inout SeededGenerator
   ) throws(StoreError) {
-    try FileOpening.create(on: device, codec: codec, path: "simulated", using: &generator)
+    let number = StoreNumber(
+      high: .random(in: 1 ... .max, using: &generator),
+      low: .random(in: 1 ... .max, using: &generator))
+    try FileOpening.create(on: device, codec: codec, path: "simulated", number: number)
   }
 }

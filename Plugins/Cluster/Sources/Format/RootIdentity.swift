@@ -39,8 +39,8 @@ struct RootIdentity: Sendable {
   ///
   /// Throws what the codec throws when it makes what is to be kept for it.
   init(for codec: (any PageCodec)?, blockByteCount: Int) throws(StoreError) {
-    uuidHigh = .random(in: 1 ... .max)
-    uuidLow = .random(in: 1 ... .max)
+    let number = StoreNumber.random()
+    (uuidHigh, uuidLow) = (number.high, number.low)
     blockUnitCount = UInt32(blockByteCount / Extent.unitByteCount)
     self.codec = codec?.name ?? ""
     parameters = []

@@ -208,8 +208,7 @@ enum FilePaths {
     }
     PosixFiles.shareRights(of: target, with: device.descriptor)
     do throws(StoreError) {
-      var generator = SystemRandomNumberGenerator()
-      try FileOpening.create(on: device, codec: codec, path: path, using: &generator)
+      try FileOpening.create(on: device, codec: codec, path: path)
       try lock(device, SharedLayout.DataByte.life, path, named: path)
       try device.perform(path: path) { _ throws(DeviceError) in
         let folder = try PosixFiles.openFolder(of: target)

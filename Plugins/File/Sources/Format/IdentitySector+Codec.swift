@@ -4,14 +4,14 @@ import CambiumCore
 extension IdentitySector {
   /// The identity of a new file for `codec`, the codec bound to it, and what the file keeps for it.
   static func made(
-    for codec: (any PageCodec)?, using generator: inout some RandomNumberGenerator
+    for codec: (any PageCodec)?, number: StoreNumber
   ) throws(StoreError) -> (identity: IdentitySector, parameters: [UInt8]) {
     let name = codec?.name ?? ""
     let limit = FileLayout.Identity.codecByteCount
     guard name.utf8.count <= limit else {
       throw .tooLarge(what: "A codec's name", byteCount: name.utf8.count, limit: limit)
     }
-    var identity = IdentitySector(codec: name, using: &generator)
+    var identity = IdentitySector(codec: name, number: number)
     guard let codec else { return (identity, []) }
     let parameters = try codec.makeParameters(for: identity.number)
     try StoreLimits.check(parameters: parameters, codec: name)

@@ -25,19 +25,12 @@ struct IdentitySector: Hashable, Sendable {
   /// What to do with the store's own records; only known once the codec is bound.
   var seal: RecordSeal?
 
-  /// The identity of a new file; its number is drawn from `generator`.
-  init(codec: String, using generator: inout some RandomNumberGenerator) {
-    uuidHigh = .random(in: 1 ... .max, using: &generator)
-    uuidLow = .random(in: 1 ... .max, using: &generator)
+  /// The identity of a new file.
+  init(codec: String, number: StoreNumber = .random()) {
+    (uuidHigh, uuidLow) = (number.high, number.low)
     self.codec = codec
     // The log is not encrypted.
     readFeatures = FileLayout.logFeature
-  }
-
-  /// The identity of a new file.
-  init(codec: String) {
-    var generator = SystemRandomNumberGenerator()
-    self.init(codec: codec, using: &generator)
   }
 
   var stored: [UInt8] {

@@ -28,8 +28,7 @@ struct FileOpening {
       if try device.perform(path: path, { device throws(DeviceError) in try device.byteCount() })
         == 0
       {
-        var generator = SystemRandomNumberGenerator()
-        try create(on: device, codec: options.codec, path: path, using: &generator)
+        try create(on: device, codec: options.codec, path: path)
       }
       let memory = options.memory ?? SharedMemory()
       if options.joins {
@@ -93,10 +92,9 @@ struct FileOpening {
 
   /// Writes an empty store.
   static func create(
-    on device: any Device, codec: (any PageCodec)?, path: String,
-    using generator: inout some RandomNumberGenerator
+    on device: any Device, codec: (any PageCodec)?, path: String, number: StoreNumber = .random()
   ) throws(StoreError) {
-    let (identity, parameters) = try IdentitySector.made(for: codec, using: &generator)
+    let (identity, parameters) = try IdentitySector.made(for: codec, number: number)
     let image = StoredBytes(byteCount: identity.firstBlock * FileLayout.blockByteCount) { fields in
       fields.store(identity.stored, at: FileLayout.identityOffset)
       fields.store(parameters, at: FileLayout.initialByteCount)
