@@ -143,6 +143,25 @@ for client in clients:
     client.close()
 check("clients that do not read do no harm", serves())
 
+client = socket.socket()
+client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+client.connect((HOST, PORT))
+client.sendall(head("/api/rows?class=Person&count=500", "\r\n") * 200)
+client.settimeout(1)
+start = time.monotonic()
+while time.monotonic() - start < 120:
+    # What the other side has closed answers that it knows of no such connection.
+    try:
+        client.send(b" ")
+    except TimeoutError:
+        pass
+    except ConnectionError:
+        break
+    time.sleep(1)
+check("a client that does not take its answers is let go", time.monotonic() - start < 120)
+check("the server goes on after it", serves())
+client.close()
+
 statuses = set()
 streams = []
 for _ in range(40):
