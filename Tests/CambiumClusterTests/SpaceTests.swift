@@ -61,16 +61,10 @@ import Testing
 
   // MARK: What others need for a while
 
-  private func blockOptions() -> ClusterOptions {
-    var options = ClusterOptions.small()
-    (options.blockByteCount, options.inlineByteCount, options.logByteCount) = (4096, 0, 512)
-    return options
-  }
-
-  /// Commits one page of a block.
-  private func commit(_ store: ClusterStore) throws(StoreError) {
+  /// Commits a page of a mebibyte, or of a few bytes, in the place of what was there.
+  private func commit(_ store: ClusterStore, byteCount: Int) throws(StoreError) {
     let writer = try store.beginWrite()
-    let bytes = [UInt8](repeating: 7, count: 4096)
+    let bytes = [UInt8](repeating: 7, count: byteCount)
     let extent = try writer.allocate(byteCount: bytes.count)
     try writer.write(bytes.span, to: extent)
     let reference = PageReference(
@@ -79,6 +73,41 @@ import Testing
     _ = try writer.publish(
       root: TreeRoot(reference: reference, height: 1, kind: .key, rowCount: 1), durability: .full,
       metadata: [])
+  }
+
+  @Test func `commits of many pages keep no more than a few blocks, also between small ones`()
+    throws
+  {
+    let cluster = SimulatedCluster()
+    let time = TimeByHand()
+    let store = try ClusterStore(
+      InstantObjects(cluster), options: ClusterOptions(), lanes: ClusterLanes(all: time.lane))
+    for _ in 0..<40 {
+      try commit(store, byteCount: 64)
+      try commit(store, byteCount: 1 << 20)
+      time.pass(milliseconds: 1100)
+    }
+    // Blocks have 4 MiB, and the log is far from its end.
+    #expect(blockCount(cluster) <= 3)
+    let pin = try store.pin()
+    let page = try store.read(pin.head.root.reference, at: pin)
+    #expect(page.withBytes { Checksum.hash($0) } == pin.head.root.reference.checksum)
+    try store.close()
+    let again = try ClusterStore(InstantObjects(cluster))
+    try commit(again, byteCount: 64)
+    #expect(try again.audit().pin.head.version == 81)
+    try again.close()
+  }
+
+  private func blockOptions() -> ClusterOptions {
+    var options = ClusterOptions.small()
+    (options.blockByteCount, options.inlineByteCount, options.logByteCount) = (4096, 0, 512)
+    return options
+  }
+
+  /// Commits one page of a block.
+  private func commit(_ store: ClusterStore) throws(StoreError) {
+    try commit(store, byteCount: 4096)
   }
 
   /// Lets time pass, in which locks are renewed before they end.

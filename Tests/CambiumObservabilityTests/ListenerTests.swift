@@ -104,5 +104,17 @@
       #expect(all[2].text == "committed" && all[2].metadata["version"] == "3")
       #expect(all.allSatisfy { $0.metadata["store"] == "/a" })
     }
+
+    @Test func `a logger is told what it wants to know, and nothing is too slow for ever`() {
+      let lines = Lines()
+      var logger = Logger(label: "test") { _ in Handler(lines: lines) }
+      logger.logLevel = .warning
+      let listener = LogListener(logger, slow: .nanoseconds(500))
+      for event in Self.events { listener.observe(event, of: "/a") }
+      #expect(lines.all.withLock { $0.map(\.text) } == ["committed"])
+      let patient = LogListener(logger, slow: .seconds(Int64.max))
+      for event in Self.events { patient.observe(event, of: "/a") }
+      #expect(lines.all.withLock { $0.count } == 1)
+    }
   }
 #endif

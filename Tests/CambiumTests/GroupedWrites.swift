@@ -79,7 +79,7 @@ struct GroupedWrites {
             try await write { realm in
               if number == 0 {
                 isInside.value = true
-                while !areWaiting.value { usleep(100) }
+                while !areWaiting.value { usleep(1000) }
               }
               try block(realm)
             }

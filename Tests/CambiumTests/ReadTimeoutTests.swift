@@ -204,6 +204,26 @@ import Testing
     }
   }
 
+  @Test func `reads that compute on every core keep no task from its turn`() async throws {
+    let database = try await Self.filled(Self.configuration())
+    let count = 2 * ProcessInfo.processInfo.activeProcessorCount
+    let (begun, isOver) = (Shared(0), Shared(false))
+    let reads = (0..<count).map { _ in
+      Task {
+        try await database.read { realm in
+          begun.change { $0 += 1 }
+          // Without a task that ends it, it ends by itself.
+          let end = ContinuousClock.now + .seconds(60)
+          while !isOver.value, .now < end { _ = Self.low(realm).count }
+          return isOver.value
+        }
+      }
+    }
+    while begun.value < count { try await Task.sleep(for: .milliseconds(1)) }
+    isOver.value = true
+    for read in reads { #expect(try await read.value) }
+  }
+
   @Test func `a cancelled task ends the read that it waits for`() async throws {
     let database = try await Self.filled(Self.configuration())
     let begun = AsyncStream<Void>.makeStream()

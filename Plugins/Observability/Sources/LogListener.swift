@@ -16,55 +16,61 @@
     /// warnings, and so are versions that were held for longer than a thousand times that.
     public init(_ logger: Logger, slow: Duration = .milliseconds(500)) {
       self.logger = logger
-      slowNanoseconds =
-        slow.components.seconds * 1_000_000_000 + slow.components.attoseconds / 1_000_000_000
+      let (seconds, attoseconds) = slow.components
+      slowNanoseconds = Int64(
+        clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000))
     }
 
-    /// Writes a line.
+    /// Writes a line, if the logger wants lines of its level.
     public func observe(_ event: DatabaseEvent, of store: String) {
-      let (level, text, facts) = line(event)
+      let level = level(of: event)
+      // Most are of a level that nobody looks at, and words take longer than what they tell of.
+      guard level >= logger.logLevel else { return }
+      let (text, facts) = line(event)
       logger.log(
         level: level, "\(text)",
         metadata: facts.reduce(into: ["store": "\(store)"]) { $0[$1.key] = "\($1.value)" })
     }
 
-    private func line(
-      _ event: DatabaseEvent
-    ) -> (level: Logger.Level, text: String, facts: [String: String]) {
+    private func level(of event: DatabaseEvent) -> Logger.Level {
       func level(_ nanoseconds: Int64, factor: Int64 = 1) -> Logger.Level {
         nanoseconds / factor > slowNanoseconds ? .warning : .trace
       }
+      return switch event {
+      case .opened, .migrated: .info
+      case .writeBegan(let nanoseconds), .committed(_, _, _, let nanoseconds),
+        .synced(let nanoseconds), .observersTold(_, _, let nanoseconds):
+        level(nanoseconds)
+      case .versionReleased(_, let age): level(age, factor: 1000)
+      case .pageDecoded, .refreshed: .trace
+      }
+    }
+
+    private func line(_ event: DatabaseEvent) -> (text: String, facts: [String: String]) {
       func time(_ nanoseconds: Int64) -> [String: String] {
         ["milliseconds": "\(Double(nanoseconds / 1000) / 1000)"]
       }
       switch event {
-      case .opened(let nanoseconds): return (.info, "opened", time(nanoseconds))
-      case .writeBegan(let nanoseconds):
-        return (level(nanoseconds), "waited for the writer lock", time(nanoseconds))
+      case .opened(let nanoseconds): return ("opened", time(nanoseconds))
+      case .writeBegan(let nanoseconds): return ("waited for the writer lock", time(nanoseconds))
       case .committed(let version, let byteCount, let durability, let nanoseconds):
         let facts = [
           "version": "\(version)", "bytes": "\(byteCount)", "durability": "\(durability)",
         ]
-        return (level(nanoseconds), "committed", facts.merging(time(nanoseconds)) { $1 })
-      case .synced(let nanoseconds):
-        return (level(nanoseconds), "waited for the medium", time(nanoseconds))
+        return ("committed", facts.merging(time(nanoseconds)) { $1 })
+      case .synced(let nanoseconds): return ("waited for the medium", time(nanoseconds))
       case .versionReleased(let version, let age):
-        return (
-          level(age, factor: 1000), "released a version",
-          ["version": "\(version)"].merging(time(age)) { $1 }
-        )
+        return ("released a version", ["version": "\(version)"].merging(time(age)) { $1 })
       case .pageDecoded(let byteCount, let nanoseconds):
-        return (
-          .trace, "decoded a page", ["bytes": "\(byteCount)"].merging(time(nanoseconds)) { $1 }
-        )
+        return ("decoded a page", ["bytes": "\(byteCount)"].merging(time(nanoseconds)) { $1 })
       case .refreshed(let old, let new):
-        return (.trace, "refreshed", ["from": "\(old)", "to": "\(new)"])
+        return ("refreshed", ["from": "\(old)", "to": "\(new)"])
       case .observersTold(let count, let version, let nanoseconds):
         let facts = ["observers": "\(count)", "version": "\(version)"]
-        return (level(nanoseconds), "told observers", facts.merging(time(nanoseconds)) { $1 })
+        return ("told observers", facts.merging(time(nanoseconds)) { $1 })
       case .migrated(let old, let new, let nanoseconds):
         let facts = ["from": "\(old)", "to": "\(new)"]
-        return (.info, "migrated", facts.merging(time(nanoseconds)) { $1 })
+        return ("migrated", facts.merging(time(nanoseconds)) { $1 })
       }
     }
   }

@@ -22,7 +22,7 @@ extension Results {
     let path = core.realm.configuration.path
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
-      BackgroundOpening.queue.async {
+      BlockingCalls.reads.run {
         do throws(StoreError) {
           try snapshot.prefetch(name)
           continuation.resume()

@@ -87,7 +87,7 @@ public final class RealmDatabase: Sendable {
     let interruption = Interruption(after: timeout)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
+        BlockingCalls.reads.run {
           continuation.resume(
             with: Result { () throws -> Value in
               try self.read(timeout: timeout, interruption, body)

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 extension Realm {
@@ -77,15 +76,14 @@ extension Realm {
 
 /// Opens databases where nobody is kept from other work by it.
 enum BackgroundOpening {
-  /// Each database is opened once: who comes meanwhile waits for that.
-  static let queue = DispatchQueue(label: "cambium.opening", attributes: .concurrent)
-
   /// The configuration's database, with its classes in it.
+  ///
+  /// Each database is opened once: who comes meanwhile waits for that.
   static func database(_ configuration: Realm.Configuration) async throws -> OpenDatabase {
     let opening = Opening()
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
-      queue.async {
+      BlockingCalls.openings.run {
         continuation.resume(with: Result { try opening.open(configuration) })
       }
     }

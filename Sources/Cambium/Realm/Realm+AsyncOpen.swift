@@ -16,7 +16,7 @@ extension Realm {
     callback: @escaping (Result<Realm, Swift.Error>) -> Void
   ) -> Realm.AsyncOpenTask {
     let opening = AsyncOpening(callbackQueue, callback)
-    BackgroundOpening.queue.async {
+    BlockingCalls.openings.run {
       let database = Result { try RealmInstance.prepare(configuration) }
       opening.finish {
         try withExtendedLifetime(database.get()) {

@@ -46,7 +46,8 @@ final class Desk: @unchecked Sendable {
   /// The next thing that was told.
   func next() async -> String {
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { [self] in
+      // Not on a thread that tasks run on.
+      DispatchQueue(label: "desk").async { [self] in
         told.wait()
         continuation.resume(returning: log.withLock { $0.removeFirst() })
       }

@@ -87,6 +87,11 @@ struct BlockTable: Sendable {
     entries.lazy.filter { $0.value.liveUnitCount == 0 && $0.key < end }.map(\.value.emptied).max()
   }
 
+  /// How many of these blocks the newest version does not need.
+  func emptyBlockCount(in blocks: Range<UInt64>) -> Int {
+    entries.count { $0.value.liveUnitCount == 0 && blocks.contains($0.key) }
+  }
+
   /// The blocks before `end` of which less than a half is needed, and something.
   func sparseBlocks(before end: UInt64, of layout: BlockLayout) -> [UInt64] {
     entries.compactMap { block, entry in

@@ -11,6 +11,7 @@ extension ClusterStore {
   func collect() {
     do throws(StoreError) {
       try sweep()
+      try settleLog()
       try removeBlocks()
       findSparseBlocks()
     } catch {
@@ -30,6 +31,19 @@ extension ClusterStore {
   /// Blocks from this one on are still to be written: the log carries their pages.
   private func collectableEnd(_ state: ClusterState) -> UInt64 {
     layout.block(of: min(state.header.nextAddress, state.copiedEnd))
+  }
+
+  /// Writes the pages that the log carries into their blocks when more lies in blocks that could go then: commits with many
+  /// pages give up much before the log has become long.
+  private func settleLog() throws(StoreError) {
+    let end = state.withLock { state -> UInt64? in
+      let next = state.header.nextAddress
+      let waiting = collectableEnd(state)..<layout.block(of: next)
+      guard let count = state.ownership?.table.emptyBlockCount(in: waiting) else { return nil }
+      let blockByteCount = Int(layout.unitCount) * Extent.unitByteCount
+      return count * blockByteCount > options.logByteCount ? next : nil
+    }
+    if let end { try copyLog(through: end) }
   }
 
   private func removeBlocks() throws(StoreError) {
