@@ -172,14 +172,16 @@ final class History: @unchecked Sendable {
       withExtendedLifetime(pin) {}
     }
     store.collect()
-    let table = store.state.withLock { $0.ownership?.table }
+    let (table, oldest) = store.state.withLock { ($0.ownership?.table, $0.oldestNeeded) }
     guard let table else { return note("at the end: no table") }
     let last = store.layout.block(of: store.state.withLock { $0.header.nextAddress })
     let blocks = Set(objects.names.compactMap { store.names.blockNumber($0) }.filter { $0 < last })
     let copied = store.layout.block(of: store.state.withLock { $0.copiedEnd })
     // A write that is late brings a block back, until the next owner that sweeps.
     for block in blocks where !schedule.isRough && block < copied {
-      if table.entries[block]?.liveUnitCount ?? 0 == 0 {
+      // Whoever was the last to need it may be there still: here, who has read the version before.
+      let entry = table.entries[block]
+      if entry.map({ $0.liveUnitCount == 0 && $0.emptied <= oldest }) ?? true {
         note("at the end: block \(block) is there for nothing")
       }
     }
